@@ -1,0 +1,278 @@
+"""Op: what a node does. Subclass it, give `make_node` and `perform`, and list the parameters in `__props__`."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from termgraph.errors import GraphTypeError, MethodNotDefined
+from termgraph.graph.apply import Apply
+from termgraph.graph.trace import capture
+from termgraph.graph.type import Type
+from termgraph.graph.variable import Variable
+
+if TYPE_CHECKING:
+    from termgraph.graph.fgraph import FunctionGraph
+
+StorageMap = dict[Variable, list[Any]]
+ComputeMap = dict[Variable, list[Any]]
+Thunk = Callable[[], Any]
+
+
+class OutputOf:
+    """The head of an output that a plain call of its Op does not return: output `index` of `op`.
+
+    Invariant: one instance for each (canonical op, index), so heads compare by identity. Calling it builds the node and
+    returns that output, so it serves as the car of an expression tuple.
+    """
+
+    __slots__ = ("index", "op")
+
+    def __init__(self, op: Op, index: int) -> None:
+        self.op, self.index = op, index
+
+    def __call__(self, *inputs: Any) -> Any:
+        if any(isinstance(i, _pattern_classes) for i in inputs):
+            return _make_pattern(self, inputs)
+        return self.op.make_node(*inputs).outputs[self.index]
+
+    def __str__(self) -> str:
+        return f"{self.op}.{self.index}"
+
+    __repr__ = __str__
+
+
+_canonical: weakref.WeakKeyDictionary[Op, weakref.ref[Op]] = weakref.WeakKeyDictionary()
+_pattern_classes: tuple[type, ...] = ()
+
+
+def _no_pattern(head: Any, inputs: Sequence[Any]) -> Any:
+    raise NotImplementedError("no pattern class is registered")
+
+
+_make_pattern: Callable[[Any, Sequence[Any]], Any] = _no_pattern
+
+
+def register_patterns(classes: tuple[type, ...], construct: Callable[[Any, Sequence[Any]], Any]) -> None:
+    """From now on, an Op called with an instance of one of `classes` returns `construct(op, inputs)` and not a node.
+
+    The terms room calls this once: it is how the function that builds graphs also builds the patterns of rules.
+    """
+    global _pattern_classes, _make_pattern
+    _pattern_classes, _make_pattern = classes, construct
+
+
+def is_pattern(value: Any) -> bool:
+    """Whether `value` is a logic variable or a term with logic variables, for which calls build patterns."""
+    return isinstance(value, _pattern_classes)
+
+
+class Op:
+    """An operation on Variables.
+
+    `__props__` names the attributes that make two instances the same operation: it gives `==`, `hash` and `str`. An Op
+    must not change once it is built.
+
+    >>> import termgraph as tg, termgraph.tensor as tt
+    >>> class Double(tg.graph.Op):
+    ...     __props__ = ()
+    ...     def make_node(self, x):
+    ...         x = tt.as_tensor_variable(x)
+    ...         return tg.graph.Apply(self, [x], [x.type()])
+    ...     def perform(self, node, inputs, output_storage):
+    ...         output_storage[0][0] = inputs[0] * 2
+    >>> x = tt.vector("x")
+    >>> tg.function([x], Double()(x))([1.0, 2.0])
+    array([2., 4.])
+    """
+
+    __props__: ClassVar[tuple[str, ...]]
+
+    #: Which output a call returns; None means all of them (the only one, unwrapped, if there is one).
+    default_output: int | None = None
+    #: {output: [inputs it may be a view of]}
+    view_map: dict[int, list[int]] = {}  # noqa: RUF012 - the field's contract: a plain attribute a subclass or instance sets
+    #: {output: [inputs overwritten to compute it]}
+    destroy_map: dict[int, list[int]] = {}  # noqa: RUF012
+    #: Types of inputs and outputs, for Ops that need no `make_node` of their own.
+    itypes: Sequence[Type] | None = None
+    otypes: Sequence[Type] | None = None
+    #: True where the output types follow from the op and the input types alone (not from constants' values): the engine
+    #: then remembers them.
+    typed_by_inputs: bool = False
+    #: The position of the input whose elements are all that the (single) output holds, where there is one.
+    fills_with: int | None = None
+    #: Whether the order of the inputs does not matter.
+    commutative: bool = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__props__" not in cls.__dict__:
+            return
+        props = cls.__props__
+        if not isinstance(props, tuple) or not all(isinstance(p, str) for p in props):
+            raise GraphTypeError(f"{cls.__name__}.__props__ must be a tuple of attribute names, got {props!r}.")
+        if "__eq__" not in cls.__dict__:
+            def __eq__(self: Any, other: Any) -> Any:
+                if self is other:
+                    return True
+                return type(self) is type(other) and self.props() == other.props()
+            cls.__eq__ = __eq__  # type: ignore[method-assign]
+        if "__hash__" not in cls.__dict__ or cls.__dict__["__hash__"] is None:
+            def __hash__(self: Any) -> int:
+                return hash((type(self), self.props()))
+            cls.__hash__ = __hash__  # type: ignore[method-assign]
+
+    def props(self) -> tuple[Any, ...]:
+        """The values of `__props__`."""
+        return tuple(getattr(self, name) for name in self.__props__)
+
+    def props_dict(self) -> dict[str, Any]:
+        """The values of `__props__` by name."""
+        return {name: getattr(self, name) for name in self.__props__}
+
+    @cached_property
+    def canonical(self) -> Op:
+        """The one Op that stands for all that are equal to this one: identity of canonicals is equality of Ops."""
+        try:
+            found = _canonical.get(self)
+        except TypeError as error:
+            raise GraphTypeError(f"the {type(self).__name__} cannot be hashed ({error}): "
+                                 "its __props__ must hold hashable values.") from error
+        op = None if found is None else found()
+        if op is None:
+            op = self
+            _canonical[self] = weakref.ref(self)
+        return op
+
+    @cached_property
+    def _other_heads(self) -> dict[int, OutputOf]:
+        return {}
+
+    def head(self, index: int, count: int) -> Op | OutputOf:
+        """The car of output `index` of `count`: the canonical op for the output a call returns, else an `OutputOf`."""
+        op = self.canonical
+        if count == 1 or index == self.default_output:
+            return op
+        found = op._other_heads.get(index)
+        if found is None:
+            found = op._other_heads[index] = OutputOf(op, index)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("canonical", None)
+        state.pop("_other_heads", None)
+        return state
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """An Apply of this Op to `inputs`, its outputs typed. Raises TypeError or ValueError on inputs it cannot take.
+
+        The default serves Ops that give `itypes` and `otypes`.
+        """
+        if self.itypes is None or self.otypes is None:
+            raise MethodNotDefined(self, "make_node")
+        if len(inputs) != len(self.itypes):
+            raise GraphTypeError(f"{self} takes {len(self.itypes)} inputs, got {len(inputs)}.")
+        variables = [t.filter_variable(i) for t, i in zip(self.itypes, inputs, strict=True)]
+        return Apply(self, variables, [t.make_variable() for t in self.otypes])
+
+    def __call__(self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any) -> Any:
+        """Apply the Op: the default output, or all of them in a list.
+
+        Called with logic variables it returns a pattern term instead.
+        """
+        for value in inputs:
+            if isinstance(value, _pattern_classes):
+                return _make_pattern(self, inputs)
+        node = self.make_node(*inputs, **kwargs)
+        node.trace = capture()
+        outputs = node.outputs
+        if name is not None:
+            if len(outputs) == 1:
+                outputs[0].name = name
+            else:
+                for index, output in enumerate(outputs):
+                    output.name = f"{name}_{index}"
+        if self.default_output is not None:
+            output = outputs[self.default_output]
+            return [output] if return_list else output
+        if return_list or len(outputs) != 1:
+            return list(outputs)
+        return outputs[0]
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        """Compute: put the value of output i into `output_storage[i][0]`.
+
+        The cell may hold a value of an earlier call of the right type, which may be overwritten. Inputs must not be
+        changed unless `destroy_map` says so, nor returned unless `view_map` does.
+        """
+        raise MethodNotDefined(self, "perform")
+
+    def do_constant_folding(self, fgraph: FunctionGraph | None, node: Apply) -> bool:
+        """Whether a node whose inputs are all constants may be computed while compiling."""
+        return True
+
+    def infer_shape(self, fgraph: FunctionGraph | None, node: Apply,
+                    input_shapes: Sequence[Any]) -> list[Any]:
+        """For each output, a tuple with one scalar integer variable (or int) for each dimension, computed from those of
+        the inputs (None for an input that has no shape)."""
+        raise MethodNotDefined(self, "infer_shape")
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        """`[input][output]`: whether the output depends on the input's elements."""
+        return [[True] * len(node.outputs) for _ in node.inputs]
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangent of each input, given those of the outputs (reverse mode: J^T w)."""
+        raise MethodNotDefined(self, "pullback")
+
+    def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The tangent of each output, given those of the inputs (forward mode: J v); None stands for zero."""
+        raise MethodNotDefined(self, "pushforward")
+
+    def prepare_node(self, node: Apply, storage_map: StorageMap | None, compute_map: ComputeMap | None,
+                     impl: str | None) -> None:
+        """Called before `make_thunk`; may be called more than once."""
+
+    def make_thunk(self, node: Apply, storage_map: StorageMap, compute_map: ComputeMap,
+                   no_recycling: Sequence[Variable], impl: str | None = None) -> Thunk:
+        """A function of no arguments that reads the storage cells of the node's inputs and fills those of its outputs.
+
+        A cell is a list of one element. `no_recycling` names the variables whose cells must get a fresh value at every
+        call.
+        """
+        self.prepare_node(node, storage_map, compute_map, impl)
+        return self.make_py_thunk(node, storage_map, compute_map, no_recycling)
+
+    def make_py_thunk(self, node: Apply, storage_map: StorageMap, compute_map: ComputeMap,
+                      no_recycling: Sequence[Variable], debug: bool = False) -> Thunk:
+        """The thunk that calls `perform`."""
+        input_cells = [storage_map[v] for v in node.inputs]
+        output_cells = [storage_map[v] for v in node.outputs]
+        fresh = [storage_map[v] for v in node.outputs if v in no_recycling]
+        computed = [compute_map[v] for v in node.outputs]
+        perform = self.perform
+
+        def thunk() -> None:
+            for cell in fresh:
+                cell[0] = None
+            perform(node, [cell[0] for cell in input_cells], output_cells)
+            for flag in computed:
+                flag[0] = True
+
+        thunk.inputs = input_cells  # type: ignore[attr-defined]
+        thunk.outputs = output_cells  # type: ignore[attr-defined]
+        thunk.lazy = False  # type: ignore[attr-defined]
+        return thunk
+
+    def __str__(self) -> str:
+        props = getattr(type(self), "__props__", ())
+        if not props:
+            return type(self).__name__
+        return f"{type(self).__name__}{{{', '.join(f'{p}={getattr(self, p)!r}' for p in props)}}}"
+
+    def __repr__(self) -> str:
+        return str(self)

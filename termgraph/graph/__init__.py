@@ -22,7 +22,8 @@ from termgraph.graph.type import Type
 from termgraph.graph.variable import Constant, Variable
 
 __all__ = [
-    "Apply", "Constant", "Container", "DisconnectedType", "Feature", "FunctionGraph", "NullType", "Op", "Output", "SharedVariable", "Type", "Variable",
-    "ancestors", "apply_ancestors", "applys_between", "clone", "clone_get_equiv", "clone_replace", "equal_computations",
-    "evaluate", "explicit_graph_inputs", "graph_inputs", "graph_replace", "io_toposort", "toposort", "vars_between", "walk",
+    "Apply", "Constant", "Container", "DisconnectedType", "Feature", "FunctionGraph", "NullType", "Op", "Output",
+    "SharedVariable", "Type", "Variable", "ancestors", "apply_ancestors", "applys_between", "clone", "clone_get_equiv",
+    "clone_replace", "equal_computations", "evaluate", "explicit_graph_inputs", "graph_inputs", "graph_replace",
+    "io_toposort", "toposort", "vars_between", "walk",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from termgraph.errors import GraphTypeError
+from termgraph.graph.shared import SharedVariable
 from termgraph.graph.trace import capture
 from termgraph.graph.variable import Constant, Variable
 
@@ -22,6 +23,7 @@ class Type:
 
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
+    shared_type: ClassVar[type[SharedVariable]] = SharedVariable
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """`data` as a value of this type: itself, or converted where `strict` is False and nothing is lost.

@@ -1,0 +1,38 @@
+"""Tensors: their type, the functions on them, and the constructors of variables.
+
+>>> import termgraph.tensor as tt
+>>> x = tt.vector("x")
+>>> (x + 1).type
+Vector(float64, shape=(?,))
+"""
+
+from termgraph.tensor.construct import *  # noqa: F403
+from termgraph.tensor.creation import *  # noqa: F403
+from termgraph.tensor.dimshuffle import DimShuffle, dimshuffle, expand_dims, squeeze, transpose
+from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named, rows
+from termgraph.tensor.join import *  # noqa: F403
+from termgraph.tensor.linear import *  # noqa: F403
+from termgraph.tensor.reduction import *  # noqa: F403
+from termgraph.tensor.scalar import *  # noqa: F403
+from termgraph.tensor.shape import *  # noqa: F403
+from termgraph.tensor.special import *  # noqa: F403
+from termgraph.tensor.subtensor import *  # noqa: F403
+from termgraph.tensor.type import TensorType
+from termgraph.tensor.variable import (
+    TensorConstant,
+    TensorSharedVariable,
+    TensorVariable,
+    as_tensor,
+    as_tensor_variable,
+    constant,
+)
+from termgraph.terms.operators import PatternOperators, bind_operators
+from termgraph.terms.term import SIGNS
+
+for _row in rows():
+    if _row.sign is not None:
+        SIGNS[Elemwise(_row).canonical] = _row.sign
+bind_operators(PatternOperators, globals())
+bind_operators(TensorVariable, globals())
+bind_operators(TensorConstant, globals())
+bind_operators(TensorSharedVariable, globals())

@@ -1,0 +1,3 @@
+"""Matrix products."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Reductions over axes, and argmax."""
+
+__all__: list[str] = []

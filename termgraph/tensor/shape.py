@@ -1,0 +1,3 @@
+"""The shape of a tensor as a value, and reshaping."""
+
+__all__: list[str] = []

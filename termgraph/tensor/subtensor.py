@@ -1,0 +1,3 @@
+"""Basic slicing, advanced indexing, and their assignments."""
+
+__all__: list[str] = []

@@ -139,11 +139,11 @@ class TypeChangeError(RuleError):
 class RewriteLoopError(RuleError):
     """The rules undo each other: a term came back at the place where it had been before."""
 
-    def __init__(self, cycle: Sequence[tuple[str, str, str]]) -> None:
-        self.cycle = list(cycle)
+    def __init__(self, cycle: Sequence[tuple[str, str, str]], term: str) -> None:
+        self.cycle, self.term = list(cycle), term
         first = cycle[0]
         lines = "\n".join(f"    {rule} ({where}) made {term}" for rule, where, term in cycle)
-        super().__init__(first[0], first[1], f"the rules loop; this term came back: {cycle[-1][2]}\n{lines}")
+        super().__init__(first[0], first[1], f"the rules loop; the term that came back is {term}\n{lines}")
 
 
 class RewriteGrowthError(RuleError):
@@ -164,3 +164,29 @@ class RuleExecutionError(RuleError):
             rule, where,
             f"{type(error).__name__} while rewriting {term}: {error}{_built(built)}",
         )
+
+
+class UnusedInputError(TermgraphError, ValueError):
+    """`function` was given an input that no output or update depends on."""
+
+    def __init__(self, variable: object, position: int, where: str | None = None) -> None:
+        self.variable = variable
+        super().__init__(
+            f"input {position} ({variable}) is not used by any output or update.{_built(where)}\n"
+            "  Remove it from the inputs, or pass on_unused_input='warn' or 'ignore' to function()."
+        )
+
+
+class UpdateError(TermgraphError, TypeError):
+    """An update of a shared variable cannot be made."""
+
+    def __init__(self, variable: object, problem: str, hint: str, where: str | None = None) -> None:
+        self.variable = variable
+        super().__init__(f"cannot update {variable}: {problem}.{_built(where)}\n  {hint}")
+
+
+class CallArgumentError(TermgraphError, TypeError):
+    """A compiled function was called with too many or too few arguments, or with a keyword it does not know."""
+
+    def __init__(self, function: object, problem: str, signature: str) -> None:
+        super().__init__(f"{function}: {problem}.\n  It takes ({signature}).")

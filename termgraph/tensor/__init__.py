@@ -6,16 +6,17 @@
 Vector(float64, shape=(?,))
 """
 
-from termgraph.tensor.construct import *  # noqa: F403
 from termgraph.tensor.creation import *  # noqa: F403
 from termgraph.tensor.dimshuffle import DimShuffle, dimshuffle, expand_dims, squeeze, transpose
-from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named, rows
+from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named
+from termgraph.tensor.elementwise import rows as _table  # `rows` is the constructor of row variables
 from termgraph.tensor.join import *  # noqa: F403
 from termgraph.tensor.linear import *  # noqa: F403
 from termgraph.tensor.reduction import *  # noqa: F403
 from termgraph.tensor.scalar import *  # noqa: F403
 from termgraph.tensor.shape import *  # noqa: F403
 from termgraph.tensor.special import *  # noqa: F403
+from termgraph.tensor.square import *  # noqa: F403
 from termgraph.tensor.subtensor import *  # noqa: F403
 from termgraph.tensor.type import TensorType
 from termgraph.tensor.variable import (
@@ -29,7 +30,11 @@ from termgraph.tensor.variable import (
 from termgraph.terms.operators import PatternOperators, bind_operators
 from termgraph.terms.term import SIGNS
 
-for _row in rows():
+# isort: split
+# Last, for importing the module `scalar` binds that name in this package, and `scalar` has to be the constructor.
+from termgraph.tensor.construct import *  # noqa: F403
+
+for _row in _table():
     if _row.sign is not None:
         SIGNS[Elemwise(_row).canonical] = _row.sign
 bind_operators(PatternOperators, globals())

@@ -152,7 +152,7 @@ class Elemwise(Op):
         target = storage_map[node.outputs[0]]
         computed = compute_map[node.outputs[0]]
         if self.inplace_pattern:
-            return _inplace_thunk(function, cells, cells[self.inplace_pattern[0][1]], target, computed)
+            return _inplace_thunk(self, node, function, cells, cells[self.inplace_pattern[0][1]], target, computed)
         if len(cells) > 1 and node.outputs[0].type.ndim > 0:
             return _checked_thunk(self, node, function, cells, target, computed)
         if not isinstance(function, np.ufunc):
@@ -180,6 +180,7 @@ class Elemwise(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         (g,), (out,) = cotangents, outputs
+        arguments = self._real_arguments(inputs, out)
         results = []
         for position, (x, partial) in enumerate(zip(inputs, self.scalar_op.partials, strict=True)):
             if self.scalar_op.name == "second" and position == 0:
@@ -187,20 +188,29 @@ class Elemwise(Op):
             elif partial is None or out.type.dtype in DISCRETE:
                 results.append(float_zeros_like(x))
             else:
-                results.append(unbroadcast(partial(g, *inputs, out), x))
+                results.append(unbroadcast(partial(g, *arguments, out), x))
         return results
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         (out,) = outputs
         total = None
         if out.type.dtype not in DISCRETE:
+            arguments = self._real_arguments(inputs, out)
             for t, partial in zip(tangents, self.scalar_op.partials, strict=True):
                 if t is not None and partial is not None:
-                    part = partial(t, *inputs, out)
+                    part = partial(t, *arguments, out)
                     total = part if total is None else TensorVariable.functions["add"](total, part)
         if total is not None and total.type.broadcastable != out.type.broadcastable:
             total = TensorVariable.functions["second"](out, total)
-        return [total]
+        return [total if total is None else cast(total, out.type.dtype)]
+
+    def _real_arguments(self, inputs: Sequence[Any], out: Any) -> list[Any]:
+        """The arguments of the partial derivatives: integers that count as reals are converted, since 1 + x * x or y - 1 may
+        not fit into their dtype."""
+        if out.type.dtype in DISCRETE:
+            return list(inputs)
+        return [cast(x, out.type.dtype) if partial is not None and x.type.dtype in DISCRETE else x
+                for x, partial in zip(inputs, self.scalar_op.partials, strict=True)]
 
     def __str__(self) -> str:
         name = self.scalar_op.name
@@ -258,18 +268,20 @@ def _checked_thunk(op: Elemwise, node: Apply, function: Any, cells: list[Any], t
     return general
 
 
-def _inplace_thunk(function: Any, cells: list[Any], memory: list[Any], target: list[Any], computed: list[Any]) -> Thunk:
-    if isinstance(function, np.ufunc):
-        def thunk() -> None:
-            out = memory[0]
-            target[0] = function(*[c[0] for c in cells], out=out)
-            computed[0] = True
-    else:
-        def thunk() -> None:
-            out = memory[0]
-            out[...] = function(*[c[0] for c in cells])
-            target[0] = out
-            computed[0] = True
+def _inplace_thunk(op: Elemwise, node: Apply, function: Any, cells: list[Any], memory: list[Any], target: list[Any],
+                   computed: list[Any]) -> Thunk:
+    ufunc = isinstance(function, np.ufunc)
+
+    def thunk() -> None:
+        values, out = [c[0] for c in cells], memory[0]
+        if any(v.shape != out.shape for v in values):
+            check_broadcast(op, node, values)  # NumPy would broadcast any input to the shape of `out`
+        if ufunc:
+            function(*values, out=out)
+        else:
+            out[...] = function(*values)
+        target[0] = out
+        computed[0] = True
     return thunk
 
 

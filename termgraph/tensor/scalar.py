@@ -14,7 +14,7 @@ import scipy.special as special
 
 from termgraph.config import config
 from termgraph.errors import GraphTypeError
-from termgraph.tensor.elementwise import Elemwise
+from termgraph.tensor.elementwise import DtypeRule, Elemwise
 from termgraph.tensor.elementwise import elementwise as row
 from termgraph.tensor.type import COMPLEX, DISCRETE
 
@@ -39,12 +39,39 @@ def boolean(dtypes: Sequence[str]) -> str:
     return "bool"
 
 
+def only_real(rule: DtypeRule) -> DtypeRule:
+    """`rule`, for functions that are not defined for complex arguments."""
+    def checked(dtypes: Sequence[str]) -> str:
+        for dtype in dtypes:
+            if dtype in COMPLEX:
+                raise GraphTypeError(f"expected real numbers, got {dtype}.")
+        return rule(dtypes)
+    return checked
+
+
+def counted(dtypes: Sequence[str]) -> str:
+    """As `same`, but that of bools is int8, as in NumPy."""
+    dtype = same(dtypes)
+    return "int8" if dtype == "bool" else dtype
+
+
+def signed(dtypes: Sequence[str]) -> str:
+    """As `same`, for anything but bools, which have no differences and no signs."""
+    dtype = same(dtypes)
+    if dtype == "bool":
+        raise GraphTypeError("expected numbers, got bool; convert with .astype, or use ~ and ^ on bools.")
+    return dtype
+
+
 def bits(dtypes: Sequence[str]) -> str:
     """As `same`, for integers and bools only."""
-    for dtype in dtypes:
-        if dtype not in DISCRETE:
-            raise GraphTypeError(f"expected integers or bools, got {dtype}.")
-    return same(dtypes)
+    dtype = same(dtypes)
+    if any(d not in DISCRETE for d in dtypes) or dtype not in DISCRETE:
+        raise GraphTypeError(f"expected integers or bools that fit into one integer dtype, got {', '.join(dtypes)}.")
+    return dtype
+
+
+real_counted, real_floating = only_real(counted), only_real(floating)
 
 
 def branches(dtypes: Sequence[str]) -> str:
@@ -83,18 +110,18 @@ ANY, POSITIVE, ABOVE_ONE, UNIT, NEGATIVE = (-3.0, 3.0), (0.1, 4.0), (1.1, 4.0), 
 # mypy: disable-error-code="has-type"
 # --- arithmetic ---
 add = row("add", 2, np.add, same, lambda g, x, y, z: g, lambda g, x, y, z: g, commutative=True, identity=0, sign=("+", 4))
-sub = row("sub", 2, np.subtract, same, lambda g, x, y, z: g, lambda g, x, y, z: -g, sign=("-", 4))
+sub = row("sub", 2, np.subtract, signed, lambda g, x, y, z: g, lambda g, x, y, z: -g, sign=("-", 4))
 mul = row("mul", 2, np.multiply, same, lambda g, x, y, z: g * y, lambda g, x, y, z: g * x, commutative=True, identity=1, absorbing=0, sign=("*", 5))
 true_div = row("true_div", 2, np.true_divide, floating, lambda g, x, y, z: g / y, lambda g, x, y, z: -(g * z / y), domain=POSITIVE, sign=("/", 5))
-int_div = row("int_div", 2, np.floor_divide, same, None, None, domain=POSITIVE, sign=("//", 5))
-mod = row("mod", 2, np.remainder, same, lambda g, x, y, z: g, lambda g, x, y, z: -(g * (x // y)), domain=POSITIVE, sign=("%", 5))
-pow = row("pow", 2, np.power, same, lambda g, x, y, z: g * y * pow(x, y - 1), lambda g, x, y, z: g * switch(gt(x, 0), log(switch(gt(x, 0), x, 1)), 0) * z, domain=POSITIVE, sign=("**", 7))
-neg = row("neg", 1, np.negative, same, lambda g, x, y: -g, inverse="neg", sign=("-", 6))
+int_div = row("int_div", 2, np.floor_divide, real_counted, None, None, domain=POSITIVE, sign=("//", 5))
+mod = row("mod", 2, np.remainder, real_counted, lambda g, x, y, z: g, lambda g, x, y, z: -(g * (x // y)), domain=POSITIVE, sign=("%", 5))
+pow = row("pow", 2, np.power, counted, lambda g, x, y, z: g * y * pow(x, y - 1), lambda g, x, y, z: g * switch(gt(x, 0), log(switch(gt(x, 0), x, 1)), 0) * z, domain=POSITIVE, sign=("**", 7))
+neg = row("neg", 1, np.negative, signed, lambda g, x, y: -g, inverse="neg", sign=("-", 6))
 abs = row("abs", 1, np.absolute, magnitude, lambda g, x, y: g * sign(x))
-sign = row("sign", 1, np.sign, same, None)
-sqr = row("sqr", 1, np.square, same, lambda g, x, y: g * (2 * x), inverse="sqrt")
+sign = row("sign", 1, np.sign, signed, None)
+sqr = row("sqr", 1, np.square, counted, lambda g, x, y: g * (2 * x), inverse="sqrt")
 sqrt = row("sqrt", 1, np.sqrt, floating, lambda g, x, y: g * 0.5 / y, inverse="sqr", domain=POSITIVE)
-cbrt = row("cbrt", 1, np.cbrt, floating, lambda g, x, y: g / (3 * sqr(y)), domain=POSITIVE)
+cbrt = row("cbrt", 1, np.cbrt, real_floating, lambda g, x, y: g / (3 * sqr(y)), domain=POSITIVE)
 reciprocal = row("reciprocal", 1, np.reciprocal, floating, lambda g, x, y: -(g * sqr(y)), inverse="reciprocal", domain=POSITIVE)
 # --- exponentials and logarithms ---
 exp = row("exp", 1, np.exp, floating, lambda g, x, y: g * y, inverse="log")
@@ -104,10 +131,10 @@ log = row("log", 1, np.log, floating, lambda g, x, y: g / x, inverse="exp", doma
 log2 = row("log2", 1, np.log2, floating, lambda g, x, y: g / (x * LN2), inverse="exp2", domain=POSITIVE)
 log10 = row("log10", 1, np.log10, floating, lambda g, x, y: g / (x * LN10), domain=POSITIVE)
 log1p = row("log1p", 1, np.log1p, floating, lambda g, x, y: g / (1 + x), inverse="expm1", domain=POSITIVE)
-log1mexp = row("log1mexp", 1, _log1mexp, floating, lambda g, x, y: -(g / expm1(-x)), domain=NEGATIVE)
-logaddexp = row("logaddexp", 2, np.logaddexp, floating, lambda g, x, y, z: g * exp(x - z), lambda g, x, y, z: g * exp(y - z), commutative=True)
-softplus = row("softplus", 1, _softplus, floating, lambda g, x, y: g * sigmoid(x))
-sigmoid = row("sigmoid", 1, special.expit, floating, lambda g, x, y: g * y * (1 - y))
+log1mexp = row("log1mexp", 1, _log1mexp, real_floating, lambda g, x, y: -(g / expm1(-x)), domain=NEGATIVE)
+logaddexp = row("logaddexp", 2, np.logaddexp, real_floating, lambda g, x, y, z: g * exp(x - z), lambda g, x, y, z: g * exp(y - z), commutative=True)
+softplus = row("softplus", 1, _softplus, real_floating, lambda g, x, y: g * sigmoid(x))
+sigmoid = row("sigmoid", 1, special.expit, real_floating, lambda g, x, y: g * y * (1 - y))
 # --- trigonometry ---
 sin = row("sin", 1, np.sin, floating, lambda g, x, y: g * cos(x))
 cos = row("cos", 1, np.cos, floating, lambda g, x, y: -(g * sin(x)))
@@ -115,52 +142,52 @@ tan = row("tan", 1, np.tan, floating, lambda g, x, y: g * (1 + sqr(y)), domain=(
 arcsin = row("arcsin", 1, np.arcsin, floating, lambda g, x, y: g / sqrt(1 - sqr(x)), domain=UNIT)
 arccos = row("arccos", 1, np.arccos, floating, lambda g, x, y: -(g / sqrt(1 - sqr(x))), domain=UNIT)
 arctan = row("arctan", 1, np.arctan, floating, lambda g, x, y: g / (1 + sqr(x)))
-arctan2 = row("arctan2", 2, np.arctan2, floating, lambda g, x, y, z: g * y / (sqr(x) + sqr(y)), lambda g, x, y, z: -(g * x / (sqr(x) + sqr(y))), domain=POSITIVE)
+arctan2 = row("arctan2", 2, np.arctan2, real_floating, lambda g, x, y, z: g * y / (sqr(x) + sqr(y)), lambda g, x, y, z: -(g * x / (sqr(x) + sqr(y))), domain=POSITIVE)
 sinh = row("sinh", 1, np.sinh, floating, lambda g, x, y: g * cosh(x), inverse="arcsinh")
 cosh = row("cosh", 1, np.cosh, floating, lambda g, x, y: g * sinh(x))
 tanh = row("tanh", 1, np.tanh, floating, lambda g, x, y: g * (1 - sqr(y)))
 arcsinh = row("arcsinh", 1, np.arcsinh, floating, lambda g, x, y: g / sqrt(sqr(x) + 1), inverse="sinh")
 arccosh = row("arccosh", 1, np.arccosh, floating, lambda g, x, y: g / sqrt(sqr(x) - 1), domain=ABOVE_ONE)
 arctanh = row("arctanh", 1, np.arctanh, floating, lambda g, x, y: g / (1 - sqr(x)), domain=UNIT)
-deg2rad = row("deg2rad", 1, np.deg2rad, floating, lambda g, x, y: g * (PI / 180), inverse="rad2deg")
-rad2deg = row("rad2deg", 1, np.rad2deg, floating, lambda g, x, y: g * (180 / PI), inverse="deg2rad")
+deg2rad = row("deg2rad", 1, np.deg2rad, real_floating, lambda g, x, y: g * (PI / 180), inverse="rad2deg")
+rad2deg = row("rad2deg", 1, np.rad2deg, real_floating, lambda g, x, y: g * (180 / PI), inverse="deg2rad")
 # --- special functions ---
 erf = row("erf", 1, special.erf, floating, lambda g, x, y: g * exp(-sqr(x)) * (2 / PI ** 0.5))
 erfc = row("erfc", 1, special.erfc, floating, lambda g, x, y: -(g * exp(-sqr(x)) * (2 / PI ** 0.5)))
 gamma = row("gamma", 1, special.gamma, floating, lambda g, x, y: g * y * psi(x), domain=POSITIVE)
-gammaln = row("gammaln", 1, special.gammaln, floating, lambda g, x, y: g * psi(x), domain=POSITIVE)
+gammaln = row("gammaln", 1, special.gammaln, real_floating, lambda g, x, y: g * psi(x), domain=POSITIVE)
 psi = row("psi", 1, special.psi, floating, lambda g, x, y: g * tri_gamma(x), domain=POSITIVE)
-tri_gamma = row("tri_gamma", 1, lambda x: special.polygamma(1, x), floating, lambda g, x, y: g * tetra_gamma(x), domain=POSITIVE)
-tetra_gamma = row("tetra_gamma", 1, lambda x: special.polygamma(2, x), floating, lambda g, x, y: g * polygamma(3, x), domain=POSITIVE)
-polygamma = row("polygamma", 2, special.polygamma, floating, None, lambda g, n, x, z: g * polygamma(n + 1, x), domain=POSITIVE)
+tri_gamma = row("tri_gamma", 1, lambda x: special.polygamma(1, x), real_floating, lambda g, x, y: g * tetra_gamma(x), domain=POSITIVE)
+tetra_gamma = row("tetra_gamma", 1, lambda x: special.polygamma(2, x), real_floating, lambda g, x, y: g * polygamma(3, x), domain=POSITIVE)
+polygamma = row("polygamma", 2, special.polygamma, real_floating, None, lambda g, n, x, z: g * polygamma(n + 1, x), domain=POSITIVE)
 # --- order ---
 maximum = row("maximum", 2, np.maximum, same, lambda g, x, y, z: g * ge(x, y), lambda g, x, y, z: g * lt(x, y), commutative=True)
 minimum = row("minimum", 2, np.minimum, same, lambda g, x, y, z: g * le(x, y), lambda g, x, y, z: g * gt(x, y), commutative=True)
-clip = row("clip", 3, np.clip, same, lambda g, x, a, b, z: g * (ge(x, a) & le(x, b)), lambda g, x, a, b, z: g * lt(x, a), lambda g, x, a, b, z: g * (gt(x, b) & ge(x, a)))
-lt = row("lt", 2, np.less, boolean, None, None, sign=("<", 3))
-le = row("le", 2, np.less_equal, boolean, None, None, sign=("<=", 3))
-gt = row("gt", 2, np.greater, boolean, None, None, sign=(">", 3))
-ge = row("ge", 2, np.greater_equal, boolean, None, None, sign=(">=", 3))
+clip = row("clip", 3, np.clip, same, lambda g, x, a, b, z: g * (ge(x, a) & le(x, b)), lambda g, x, a, b, z: g * (lt(x, a) & le(a, b)), lambda g, x, a, b, z: g * (gt(x, b) | gt(a, b)))
+lt = row("lt", 2, np.less, boolean, None, None, sign=("<", 0))
+le = row("le", 2, np.less_equal, boolean, None, None, sign=("<=", 0))
+gt = row("gt", 2, np.greater, boolean, None, None, sign=(">", 0))
+ge = row("ge", 2, np.greater_equal, boolean, None, None, sign=(">=", 0))
 eq = row("eq", 2, np.equal, boolean, None, None, commutative=True)
 neq = row("neq", 2, np.not_equal, boolean, None, None, commutative=True)
 isnan = row("isnan", 1, np.isnan, boolean, None)
 isinf = row("isinf", 1, np.isinf, boolean, None)
 switch = row("switch", 3, np.where, branches, None, lambda g, c, x, y, z: switch(c, g, 0), lambda g, c, x, y, z: switch(c, 0, g))
 # --- rounding ---
-floor = row("floor", 1, np.floor, floating, None)
-ceil = row("ceil", 1, np.ceil, floating, None)
-trunc = row("trunc", 1, np.trunc, floating, None)
+floor = row("floor", 1, np.floor, real_floating, None)
+ceil = row("ceil", 1, np.ceil, real_floating, None)
+trunc = row("trunc", 1, np.trunc, real_floating, None)
 round_half_to_even = row("round_half_to_even", 1, np.rint, floating, None)
 # --- bits and logic ---
-and_ = row("and_", 2, np.bitwise_and, bits, None, None, commutative=True, sign=("&", 2))
+and_ = row("and_", 2, np.bitwise_and, bits, None, None, commutative=True, sign=("&", 3))
 or_ = row("or_", 2, np.bitwise_or, bits, None, None, commutative=True, sign=("|", 1))
 xor = row("xor", 2, np.bitwise_xor, bits, None, None, commutative=True, sign=("^", 2))
 invert = row("invert", 1, np.invert, bits, None, inverse="invert", sign=("~", 6))
 # --- shape and parts ---
 second = row("second", 2, lambda x, y: np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)), second_dtype, None, lambda g, x, y, z: g)
-identity = row("identity", 1, np.positive, same, lambda g, x, y: g)
+identity = row("identity", 1, np.copy, same, lambda g, x, y: g)
 real = row("real", 1, np.real, real_part, lambda g, x, y: g)
-imag = row("imag", 1, np.imag, real_part, None)
+imag = row("imag", 1, lambda x: np.array(x.imag), real_part, None)
 conj = row("conj", 1, np.conjugate, same, lambda g, x, y: conj(g))
 # fmt: on
 

@@ -1,3 +1,512 @@
-"""Basic slicing, advanced indexing, and their assignments."""
+"""Indexing: parts of tensors, and tensors with a part replaced or added to."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from termgraph.errors import GraphTypeError, StaticShapeError
+from termgraph.graph.apply import Apply
+from termgraph.graph.null import DisconnectedType
+from termgraph.graph.op import Op, Thunk, is_pattern
+from termgraph.graph.variable import Constant, Variable
+from termgraph.tensor.creation import arange, zeros_like
+from termgraph.tensor.dimshuffle import DimShuffle, dimshuffle
+from termgraph.tensor.elementwise import cast, float_zeros_like, unbroadcast, weak_constant
+from termgraph.tensor.indexing import (
+    FULL,
+    INPUT,
+    Slice,
+    Template,
+    as_template,
+    check_block,
+    count_inputs,
+    entry_of,
+    fill_template,
+    is_index_array,
+    is_mask,
+    layout,
+    numpy_index,
+    run_time_block,
+    slice_length,
+    static_block,
+    static_slice_length,
+)
+from termgraph.tensor.scalar import eq, switch
+from termgraph.tensor.shape import flatten, reshape, shape_tuple, size
+from termgraph.tensor.type import DISCRETE, TensorType
+from termgraph.tensor.variable import as_tensor_variable
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _check_positions(op: Op, template: Template, x: Any) -> None:
+    """Raise IndexError where a constant index lies outside a known length."""
+    for d, entry in enumerate(template):
+        length = x.type.shape[d] if d < x.type.ndim else None
+        if isinstance(entry, int) and length is not None and not -length <= entry < length:
+            raise IndexError(f"index {entry} is out of range for dimension {d} of {x}, whose length is {length}.")
+
+
+class _Indexing(Op):
+    """What the four ops have in common: a template, and the variables of the index as the last inputs."""
+
+    typed_by_inputs = True
+    arrays_allowed = False
+    idx_list: Template
+
+    def check_index(self, x: Any, index: Sequence[Any]) -> list[Any]:
+        """The index variables, checked; raises GraphTypeError or IndexError."""
+        if len(index) != count_inputs(self.idx_list):
+            raise GraphTypeError(f"{self} takes {count_inputs(self.idx_list)} index variables, got {len(index)}.")
+        variables = [as_tensor_variable(i) for i in index]
+        entries = fill_template(self.idx_list, variables)
+        for entry in entries:
+            for part in entry if isinstance(entry, Slice) else (entry,):
+                if not isinstance(part, Variable):
+                    continue
+                if part.type.dtype not in DISCRETE:  # type: ignore[attr-defined]
+                    raise GraphTypeError(f"an index must be an integer or bool, got {part} of type {part.type}.")
+                array = part.type.ndim > 0 or part.type.dtype == "bool"  # type: ignore[attr-defined, operator]
+                if array and (isinstance(entry, Slice) or not self.arrays_allowed or part.type.ndim == 0):
+                    raise GraphTypeError(f"expected a scalar integer in the index, got {part} of type {part.type}.")
+        used = sum(e.type.ndim if is_mask(e) else 1 for e in entries)
+        if used > x.type.ndim:
+            raise IndexError(f"too many indices: {x} of type {x.type} has {x.type.ndim} dimensions, "
+                             f"the index is for {used}.")
+        if not any(is_mask(e) for e in entries):
+            _check_positions(self, self.idx_list, x)
+        return variables
+
+    def part_type(self, x: Any, variables: Sequence[Any]) -> TensorType:
+        """The type of the indexed part."""
+        entries = fill_template(self.idx_list, variables)
+        arrays = [e for e in entries if is_index_array(e)]
+        block = [None] if not arrays else static_block(arrays)
+        shape: list[int | None] = []
+        for kind, d in layout(entries, x.type.ndim).dims:
+            if kind == "array":
+                shape.append(block[d])
+            else:
+                at = entry_of(entries, d)
+                shape.append(x.type.shape[d] if at is None else
+                             static_slice_length(self.idx_list[at], x.type.shape[d]))
+        return TensorType(x.type.dtype, shape)
+
+    def __str__(self) -> str:
+        shown = ", ".join("?" if e is INPUT else repr(e) for e in self.idx_list)
+        return f"{type(self).__name__}{{{shown}}}"
+
+
+class _Reading(_Indexing):
+    """An op whose output is the indexed part; it is linear in the tensor."""
+
+    def __init__(self, idx_list: Sequence[Any]) -> None:
+        self.idx_list = as_template(idx_list)
+
+    def make_node(self, x: Any, *index: Any) -> Apply:
+        x = as_tensor_variable(x)
+        variables = self.check_index(x, index)
+        return Apply(self, [x, *variables], [self.part_type(x, variables).make_variable()])
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[True], *[[False] for _ in node.inputs[1:]]]
+
+    def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        return [None if tangents[0] is None else self(tangents[0], *inputs[1:])]
+
+    def writer(self, set_instead_of_inc: bool) -> Any:
+        """The op that writes to the part this one reads."""
+        raise NotImplementedError
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        x, *index = inputs
+        zeros = float_zeros_like(x)
+        if x.type.dtype not in DISCRETE:
+            zeros = self.writer(False)(zeros, cotangents[0], *index)
+        return [zeros, *[DisconnectedType()() for _ in index]]
+
+
+class Subtensor(_Reading):
+    """The part of a tensor that ints and slices select: a view.
+
+    Raises IndexError where a constant index lies outside a known length, or there are too many.
+
+    >>> import termgraph.tensor as tt
+    >>> Subtensor((0, slice(None, 2)))(tt.matrix("x", shape=(3, 4))).type
+    Vector(float64, shape=(2,))
+    """
+
+    __props__ = ("idx_list",)
+    view_map = {0: [0]}  # noqa: RUF012
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        output_storage[0][0] = inputs[0][numpy_index(self.idx_list, inputs[1:])]
+
+    def make_thunk(self, node: Apply, storage_map: Any, compute_map: Any, no_recycling: Any, impl: str | None = None) -> Thunk:
+        if len(node.inputs) > 1:
+            return self.make_py_thunk(node, storage_map, compute_map, no_recycling)
+        source, target = storage_map[node.inputs[0]], storage_map[node.outputs[0]]
+        computed, index = compute_map[node.outputs[0]], numpy_index(self.idx_list, ())
+
+        def thunk() -> None:
+            target[0] = source[0][index]
+            computed[0] = True
+        return thunk
+
+    def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
+        shape: list[Any] = []
+        static = iter(node.outputs[0].type.shape)
+        entries = fill_template(self.idx_list, node.inputs[1:])
+        for d, length in enumerate(input_shapes[0]):
+            entry = entries[d] if d < len(entries) else FULL
+            if isinstance(entry, Slice):
+                known = next(static)
+                shape.append(slice_length(entry, length) if known is None else known)
+        return [tuple(shape)]
+
+    def writer(self, set_instead_of_inc: bool) -> Any:
+        return IncSubtensor(self.idx_list, set_instead_of_inc=set_instead_of_inc)
+
+
+class AdvancedSubtensor(_Reading):
+    """The part of a tensor that integer and bool arrays, ints and slices select by NumPy's rules: a copy.
+
+    Index arrays broadcast against each other along dimensions of static length 1. A bool array stands for as many
+    dimensions as it has. Raises IndexError as `Subtensor`, StaticShapeError where the lengths of index arrays differ.
+    """
+
+    __props__ = ("idx_list",)
+    arrays_allowed = True
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        check_block(self, node.inputs[1:], inputs[1:])
+        result = inputs[0][numpy_index(self.idx_list, inputs[1:])]
+        # Without an array left (all of them 0-d) NumPy gives a view.
+        output_storage[0][0] = result if result.base is None else result.copy()
+
+    def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
+        x, *variables = node.inputs
+        entries = fill_template(self.idx_list, variables)
+        block = run_time_block([e for e in entries if is_index_array(e)], dict(zip(variables, input_shapes[1:], strict=True)))
+        shape: list[Any] = []
+        for (kind, d), known in zip(layout(entries, x.type.ndim).dims, node.outputs[0].type.shape, strict=True):
+            if known is not None:
+                shape.append(known)
+            elif kind == "array":
+                shape.append(block[d])
+            else:
+                at = entry_of(entries, d)
+                shape.append(slice_length(FULL if at is None else entries[at], input_shapes[0][d]))
+        return [tuple(shape)]
+
+    def writer(self, set_instead_of_inc: bool) -> Any:
+        return AdvancedIncSubtensor(self.idx_list, set_instead_of_inc=set_instead_of_inc)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+class _Writing(_Indexing):
+    """An op whose output is a tensor with something written to, or added to, a part."""
+
+    def __init__(self, idx_list: Sequence[Any], inplace: bool = False, set_instead_of_inc: bool = False) -> None:
+        self.idx_list, self.inplace, self.set_instead_of_inc = as_template(idx_list), inplace, set_instead_of_inc
+        if inplace:
+            self.destroy_map = {0: [0]}
+
+    def make_node(self, x: Any, y: Any, *index: Any) -> Apply:
+        x = as_tensor_variable(x)
+        variables = self.check_index(x, index)
+        part = self.part_type(x, variables)
+        if x.type.dtype == "bool" and not self.set_instead_of_inc:
+            raise GraphTypeError(f"{x} is of dtype bool: use set_subtensor, or convert it first.")
+        y = _as_written(y, x, part)
+        return Apply(self, [x, y, *variables], [x.type.make_variable()])
+
+    def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
+        return [tuple(input_shapes[0])]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[True], [True], *[[False] for _ in node.inputs[2:]]]
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        x, y, *values = inputs
+        if self.arrays_allowed:
+            check_block(self, node.inputs[2:], values)
+        result = x if self.inplace else x.copy()
+        index = numpy_index(self.idx_list, values)
+        self.write(node, result, index, y)
+        output_storage[0][0] = result
+
+    def write(self, node: Apply, x: Any, index: Any, y: Any) -> None:
+        """Write `y` to `x[index]`."""
+        raise NotImplementedError
+
+    def check_part(self, node: Apply, shape: Sequence[int], y: Any) -> None:
+        """Raise ValueError where `y` does not fit the part without broadcasting that its type does not announce."""
+        for expected, got, broadcasts in zip(shape, y.shape, node.inputs[1].type.broadcastable, strict=True):
+            if expected != got and not broadcasts:
+                raise ValueError(f"{self}: the part has shape {tuple(shape)}, the value {y.shape}. A dimension broadcasts "
+                                 "only where its type says its length is 1.")
+
+    def reader(self) -> Any:
+        """The op that reads the part this one writes to."""
+        raise NotImplementedError
+
+    def _out_of_place(self) -> Any:
+        return type(self)(self.idx_list, set_instead_of_inc=self.set_instead_of_inc) if self.inplace else self
+
+    def only_last(self, g: Any, x: Any, index: Sequence[Any]) -> Any:
+        """`g`, of the shape of the part, with zeros where a later element overwrites the one written there."""
+        return g
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        (x, y, *index), (g,) = inputs, cotangents
+        rest = [DisconnectedType()() for _ in index]
+        if x.type.dtype in DISCRETE:
+            return [float_zeros_like(x), float_zeros_like(y), *rest]
+        part = self.reader()(g, *index)
+        if not self.set_instead_of_inc:
+            return [g, unbroadcast(part, y), *rest]
+        return [self._out_of_place()(g, 0, *index), unbroadcast(self.only_last(part, x, index), y), *rest]
+
+    def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        x, _, *index = inputs
+        tx, ty = tangents[:2]
+        if x.type.dtype in DISCRETE or (tx is None and ty is None):
+            return [None]
+        if ty is None:
+            return [self._out_of_place()(tx, 0, *index) if self.set_instead_of_inc else tx]
+        return [self._out_of_place()(float_zeros_like(x) if tx is None else tx, ty, *index)]
+
+    def __str__(self) -> str:
+        verb = "Set" if self.set_instead_of_inc else "Inc"
+        shown = super().__str__().replace("Inc", verb, 1)
+        return shown[:-1] + (", inplace}" if self.inplace and self.idx_list else "inplace}" if self.inplace else "}")
+
+
+def _as_written(y: Any, x: Any, part: TensorType) -> Any:
+    """`y` as a variable of the dtype of `x` and the rank of the part; raises GraphTypeError or StaticShapeError."""
+    y = weak_constant(y, [x.type.numpy_dtype]) if isinstance(y, (bool, int, float)) else as_tensor_variable(y)
+    if not np.can_cast(y.type.numpy_dtype, x.type.numpy_dtype, "same_kind") or np.dtype(y.type.dtype).itemsize > max(
+            x.type.numpy_dtype.itemsize, 8 if isinstance(y, Constant) else 0):
+        raise GraphTypeError(f"cannot write {y} of dtype {y.type.dtype} into {x} of dtype {x.type.dtype} without losing "
+                             "precision; convert it with .astype first.")
+    y = cast(as_tensor_variable(y, ndim=part.ndim), x.type.dtype)
+    if any(a is not None and b is not None and a != b and b != 1 for a, b in zip(part.shape, y.type.shape, strict=True)):
+        raise StaticShapeError(f"cannot write {y} into a part of {x}", [part.shape, y.type.shape],
+                               "a value of the shape of the part, or of length 1 where it broadcasts")
+    return y
+
+
+class IncSubtensor(_Writing):
+    """`x` with `y` added to (or with `set_instead_of_inc` written to) the part that ints and slices select.
+
+    `y` is converted to the dtype of `x` and broadcasts along dimensions of static length 1.
+    """
+
+    __props__ = ("idx_list", "inplace", "set_instead_of_inc")
+
+    def write(self, node: Apply, x: Any, index: Any, y: Any) -> None:
+        part = x[index]
+        self.check_part(node, part.shape, y)
+        if self.set_instead_of_inc:
+            part[...] = y
+        else:
+            part += y
+
+    def reader(self) -> Any:
+        return Subtensor(self.idx_list)
+
+
+class AdvancedIncSubtensor(_Writing):
+    """`x` with `y` added to (or with `set_instead_of_inc` written to) the part that arrays, ints and slices select.
+
+    An element selected repeatedly gets every value added, and keeps the last one written, as NumPy documents for
+    `numpy.add.at` and for assignment.
+    """
+
+    __props__ = ("idx_list", "inplace", "set_instead_of_inc")
+    arrays_allowed = True
+
+    def write(self, node: Apply, x: Any, index: Any, y: Any) -> None:
+        # A read-only array of one element has the shape of `x` at no cost, and indexing it the shape of the part.
+        self.check_part(node, np.broadcast_to(np.empty((), bool), x.shape)[index].shape, y)
+        if self.set_instead_of_inc:
+            x[index] = y
+        else:
+            np.add.at(x, index, y)
+
+    def reader(self) -> Any:
+        return AdvancedSubtensor(self.idx_list)
+
+    def only_last(self, g: Any, x: Any, index: Sequence[Any]) -> Any:
+        arrays = [e for e in fill_template(self.idx_list, index) if is_index_array(e)]
+        if len(arrays) == 1 and is_mask(arrays[0]):  # a mask selects nothing twice
+            return g
+        # Number the written elements, write the numbers, and see which are still there.
+        numbers = reshape(arange(size(g)), shape_tuple(g))
+        written = AdvancedIncSubtensor(self.idx_list, set_instead_of_inc=True)(zeros_like(x, "int64"), numbers, *index)
+        return switch(eq(self.reader()(written, *index), numbers), g, 0)
+
+
+# --- the functions ----------------------------------------------------------------------------------------------------
+
+
+def _entry(item: Any, variables: list[Any]) -> Any:
+    """The template entry of one item of an index; a variable it needs is added to `variables`."""
+    if isinstance(item, slice):
+        return Slice(*[None if p is None else _entry(p, variables) for p in (item.start, item.stop, item.step)])
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        return int(item)
+    if not is_pattern(item):
+        item = _index_variable(item)
+        if isinstance(item, Constant) and item.type.ndim == 0 and item.type.dtype != "bool":
+            return int(item.data)
+    variables.append(item)
+    return INPUT
+
+
+def _index_variable(item: Any) -> Any:
+    if not isinstance(item, Variable):
+        array = None if _holds_variables(item) else np.asarray(item)
+        if array is not None and array.size == 0 and array.dtype.kind == "f":  # an empty list
+            array = array.astype("int64")
+        item = as_tensor_variable(item if array is None else array)
+    if not isinstance(item.type, TensorType) or item.type.dtype not in DISCRETE:
+        raise GraphTypeError(f"an index must be an integer, a slice, None, Ellipsis, or an array of integers or bools; "
+                             f"got {item} of type {item.type}.")
+    if item.type.ndim == 0 and item.type.dtype == "bool":
+        raise GraphTypeError(f"a bool without dimensions is not an index here: got {item}.")
+    return item
+
+
+def _holds_variables(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and any(isinstance(i, Variable) or _holds_variables(i) for i in item)
+
+
+def _expand(items: Sequence[Any], ndim: int, x: Any) -> list[Any]:
+    """The items with the Ellipsis replaced by full slices."""
+    def width(item: Any) -> int:
+        if item is None or item is Ellipsis:
+            return 0
+        dtype = getattr(item, "dtype", None)
+        if isinstance(item, list) and not _holds_variables(item):
+            item = np.asarray(item)
+            dtype = item.dtype
+        return item.ndim if dtype is not None and str(dtype) == "bool" else 1
+
+    used = sum(width(i) for i in items)
+    if used > ndim:
+        raise IndexError(f"too many indices: {x} of type {x.type} has {ndim} dimensions, the index is for {used}.")
+    at = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(at) > 1:
+        raise IndexError("an index can have one Ellipsis only.")
+    if not at:
+        return list(items)
+    return [*items[: at[0]], *[slice(None)] * (ndim - used), *items[at[0] + 1:]]
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """`x[index]`: ints, slices, None, Ellipsis, and arrays of integers or bools, constant or symbolic, by NumPy's rules.
+
+    Of a pattern, whose rank is not known, ints and slices only. Raises IndexError where a constant index lies outside a
+    known length or there are too many, GraphTypeError for what is no index.
+
+    >>> import termgraph.tensor as tt
+    >>> getitem(tt.matrix("x"), (0, slice(1, None))).type
+    Vector(float64, shape=(?,))
+    """
+    items = list(index) if isinstance(index, tuple) else [index]
+    variables: list[Any] = []
+    if is_pattern(x):
+        if any(item is None or item is Ellipsis for item in items):
+            raise GraphTypeError(f"the pattern {x} can be indexed with integers and slices only, got {index!r}.")
+        template = as_template([_entry(item, variables) for item in items])
+        return Subtensor(template)(x, *variables)
+    x = as_tensor_variable(x)
+    items = _expand(items, x.type.ndim, x)
+    entries: list[Any] = [None if item is None else _entry(item, variables) for item in items]
+    kept = [e for e in entries if e is not None]
+    template = as_template(kept)
+    advanced = any(is_index_array(v) for v in variables)
+    if template or len(kept) == len(entries):
+        result = (AdvancedSubtensor if advanced else Subtensor)(template)(x, *variables)
+    else:
+        result = x
+    return result if len(kept) == len(entries) else _with_new_axes(result, entries, variables, x.type.ndim)
+
+
+def _with_new_axes(result: Any, entries: Sequence[Any], variables: Sequence[Any], ndim: int) -> Any:
+    """`result`, indexed without the new axes among `entries`, with them."""
+    rest = iter(variables)
+    known = [Slice() if isinstance(e, Slice) else next(rest) if e is INPUT else e
+             for e in _without_slice_inputs(entries, rest)]
+    wanted = layout(known, ndim).dims
+    have = layout([e for e in known if e is not None], ndim).dims
+    return dimshuffle(result, ["x" if label is None else have.index(label) for label in wanted])
+
+
+def _without_slice_inputs(entries: Sequence[Any], variables: Iterator[Any]) -> Iterator[Any]:
+    """The entries; the variables of a slice are dropped from `variables` as it is passed."""
+    for entry in entries:
+        if isinstance(entry, Slice):
+            for part in entry:
+                if part is INPUT:
+                    next(variables)
+        yield entry
+
+
+def _written(x: Any, y: Any, inplace: bool, set_instead_of_inc: bool) -> Any:
+    part = x
+    while part.owner is not None and isinstance(part.owner.op, DimShuffle):
+        inverse = part.owner.op.inverse()
+        y = as_tensor_variable(y, ndim=part.type.ndim)
+        y, part = y if inverse is None else inverse(y), part.owner.inputs[0]
+    if part.owner is None or not isinstance(part.owner.op, (Subtensor, AdvancedSubtensor)):
+        raise GraphTypeError(f"expected a part of a tensor, x[index], as the first argument; got {x}.")
+    whole, *index = part.owner.inputs
+    op = IncSubtensor if isinstance(part.owner.op, Subtensor) else AdvancedIncSubtensor
+    return op(part.owner.op.idx_list, inplace=inplace, set_instead_of_inc=set_instead_of_inc)(whole, y, *index)
+
+
+def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
+    """For `x` = `a[index]`: the tensor `a` with `y` written to that part.
+
+    Raises GraphTypeError where `x` is no part of a tensor or `y` would lose precision, StaticShapeError where `y` does not
+    fit.
+
+    >>> import termgraph.tensor as tt
+    >>> a = tt.vector("a")
+    >>> set_subtensor(a[:2], 0).type
+    Vector(float64, shape=(?,))
+    """
+    return _written(x, y, inplace, True)
+
+
+def inc_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
+    """For `x` = `a[index]`: the tensor `a` with `y` added to that part, once for each time it is selected.
+
+    Raises as `set_subtensor`.
+    """
+    return _written(x, y, inplace, False)
+
+
+def take(a: Any, indices: Any, axis: int | None = None) -> Any:
+    """The elements of `a` at `indices` along `axis`, of the flattened `a` by default."""
+    a = as_tensor_variable(a)
+    if axis is None:
+        return getitem(flatten(a), indices if isinstance(indices, int) else _index_variable(indices))
+    if not -a.type.ndim <= axis < a.type.ndim:
+        raise GraphTypeError(f"take: there is no dimension {axis} in {a} of type {a.type}.")
+    return getitem(a, (*[slice(None)] * (axis % a.type.ndim),
+                       indices if isinstance(indices, int) else _index_variable(indices)))
+
+
+__all__ = [
+    "AdvancedIncSubtensor", "AdvancedSubtensor", "IncSubtensor", "Subtensor", "getitem", "inc_subtensor", "set_subtensor",
+    "take",
+]

@@ -29,11 +29,10 @@ class LogicVar(Var, PatternOperators):  # type: ignore[misc]  # unification has 
     def fresh(cls, name: str = "v") -> LogicVar:
         """A new variable, printed as `~name`."""
         # A token no other variable can have: Var keeps one instance a token, shared by all subclasses.
-        return cls((name, next(_numbers)))
+        return cls(f"{name}#{next(_numbers)}")
 
     def __str__(self) -> str:
-        token = self.token
-        return f"~{token[0]}" if isinstance(token, tuple) else f"~{token}"
+        return f"~{str(self.token).partition('#')[0]}"
 
     __repr__ = __str__
 
@@ -142,17 +141,24 @@ class Term(PatternOperators):
 SIGNS: dict[Any, tuple[str, int]] = {}
 
 
-def render(term: Any, outer: int = 0) -> str:
-    """One line of readable algebra for a pattern term. Patterns are small, so this may recurse."""
-    if not isinstance(term, Term):
+def render(term: Any, outer: int = 0, depth: int = 6) -> str:
+    """One line of readable algebra for a pattern term or a Variable, for messages; below `depth` it says `...`."""
+    if isinstance(term, Variable) and term.owner is not None and term.name is None:
+        head, args = term.head, tuple(term.owner.inputs)
+    elif isinstance(term, Term):
+        head, args = term.head, term.args
+    else:
         return str(term)
-    sign = SIGNS.get(term.head)
+    if depth == 0:
+        return "..."
+    sign = SIGNS.get(head)
     if sign is None:
-        return f"{str(term.head)[:1].lower()}{str(term.head)[1:]}({', '.join(render(a) for a in term.args)})"
+        name = str(head)
+        return f"{name[:1].lower()}{name[1:]}({', '.join(render(a, 0, depth - 1) for a in args)})"
     symbol, strength = sign
-    if len(term.args) == 1:
-        return f"{symbol}{render(term.args[0], strength)}"
-    text = f" {symbol} ".join(render(a, strength + (i > 0)) for i, a in enumerate(term.args))
+    if len(args) == 1:
+        return f"{symbol}{render(args[0], strength, depth - 1)}"
+    text = f" {symbol} ".join(render(a, strength + (i > 0), depth - 1) for i, a in enumerate(args))
     return f"({text})" if outer > strength else text
 
 

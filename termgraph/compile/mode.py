@@ -1,0 +1,95 @@
+"""Mode: which rewrites a graph goes through, phase after phase, and what then runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from termgraph.config import config
+
+
+class Rules(Protocol):
+    """What a phase needs of its rules."""
+
+    def including(self, *tags: str) -> Any:
+        """These rules and those of the given tags or names that are off by default."""
+
+    def excluding(self, *tags: str) -> Any:
+        """These rules without those of the given tags or names."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Rules that are applied together until none applies. A mode may be narrowed by a phase's `name` and `tags`."""
+
+    name: str
+    rules: Any
+    tags: frozenset[str] = frozenset()
+
+    def is_called(self, names: Iterable[str]) -> bool:
+        """Whether one of `names` is this phase's name or tag."""
+        return any(name == self.name or name in self.tags for name in names)
+
+
+class Mode:
+    """An ordered list of phases and the name of the linker ("vm") that runs the graph they leave.
+
+    `phases` may be a function that makes them when they are first asked for. Modes do not change: `including` and
+    `excluding` return new ones.
+
+    >>> mode = Mode([Phase("algebra", None), Phase("inplace", None)], name="mine")
+    >>> [p.name for p in mode.phases]
+    ['algebra', 'inplace']
+    """
+
+    def __init__(self, phases: Sequence[Phase] | Callable[[], Sequence[Phase]] = (), linker: str = "vm",
+                 name: str | None = None) -> None:
+        if linker != "vm":
+            raise ValueError(f"unknown linker {linker!r}; there is 'vm'.")
+        self._phases, self.linker, self.name = phases, linker, name
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases, in order."""
+        if callable(self._phases):
+            self._phases = tuple(self._phases())
+        return tuple(self._phases)
+
+    def including(self, *tags: str) -> Mode:
+        """This mode with the rules of these tags or names switched on in each of its phases."""
+        return Mode([replace(p, rules=p.rules.including(*tags)) for p in self.phases], self.linker)
+
+    def excluding(self, *tags_or_rule_names: str) -> Mode:
+        """This mode without the phases, and in the others without the rules, of these tags or names."""
+        kept = [p for p in self.phases if not p.is_called(tags_or_rule_names)]
+        return Mode([replace(p, rules=p.rules.excluding(*tags_or_rule_names)) for p in kept], self.linker)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.name is not None and _modes.get(self.name) is self:
+            return get_mode, (self.name,)
+        return Mode, (self.phases, self.linker, self.name)
+
+    def __repr__(self) -> str:
+        return f"Mode({self.name or ', '.join(p.name for p in self.phases)})"
+
+
+_modes: dict[str, Mode] = {}
+
+
+def register_mode(name: str, mode: Mode) -> Mode:
+    """From now on `get_mode(name)` is `mode`. Raises ValueError for a name already taken."""
+    if name in _modes:
+        raise ValueError(f"there is already a mode {name!r}.")
+    _modes[name] = mode
+    return mode
+
+
+def get_mode(mode: str | Mode | None = None) -> Mode:
+    """The mode of that name, the mode itself, or for None the mode named by `config.mode`. Raises ValueError."""
+    if isinstance(mode, Mode):
+        return mode
+    name = config.mode if mode is None else mode
+    if not isinstance(name, str) or name not in _modes:
+        raise ValueError(f"unknown mode {name!r}; expected a Mode or one of {', '.join(_modes)}.")
+    return _modes[name]

@@ -1,0 +1,16 @@
+"""The engine: a relation is staged once, compiled, and driven to equilibrium.
+
+relation -> clauses -> staged skeletons -> generated matchers -> index by head -> driver -> report
+"""
+
+from termgraph.rewrite.driver import rewrite_graph
+from termgraph.rewrite.equilibrium import equilibrate
+from termgraph.rewrite.matcher import Matchers
+from termgraph.rewrite.normalize import normalize
+from termgraph.rewrite.relation import Rule, relation
+from termgraph.rewrite.report import Report, RuleStats, Step
+from termgraph.rewrite.ruleset import RuleSet
+from termgraph.rewrite.skeleton import Skeleton
+
+__all__ = ["Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "equilibrate", "normalize", "relation",
+           "rewrite_graph"]

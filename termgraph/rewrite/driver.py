@@ -1,0 +1,50 @@
+"""rewrite_graph: apply rules to a graph and say what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from termgraph.graph.fgraph import FunctionGraph
+from termgraph.graph.traversal import graph_inputs
+from termgraph.graph.variable import Constant, Variable
+from termgraph.rewrite.equilibrium import equilibrate
+from termgraph.rewrite.normalize import normalize
+from termgraph.rewrite.report import Report
+from termgraph.rewrite.ruleset import RuleSet
+
+
+def rewrite_graph(outputs: Variable | Sequence[Variable], rules: Any, phase: str = "") -> tuple[Any, Report]:
+    """`outputs` rewritten by `rules` until none fires, and the report.
+
+    `outputs` is a Variable or a list of them, and so is the result; the graph given is not changed. `rules` is a rule, a
+    RuleSet, a plain relation, or a sequence of these. A term that the rules bring back stops the rewriting: then
+    `report.stop_reason` is "loop", `report.error` names the rules and the term, and the result is the last good state.
+
+    Raises RuleExecutionError where a goal or a constructor of a rule raises.
+
+    >>> import termgraph as tg, termgraph.tensor as tt
+    >>> x, y = tt.vectors("x", "y")
+    >>> new, report = rewrite_graph(x * y / y, rules=[tg.rules.cancel_factor])
+    >>> new is x, report.stop_reason, report.rules["cancel_factor"].fires
+    (True, 'equilibrium', 1)
+    """
+    several = not isinstance(outputs, Variable)
+    wanted = list(outputs) if several else [outputs]
+    for position, output in enumerate(wanted):
+        if not isinstance(output, Variable):
+            raise TypeError(f"output {position} must be a Variable, got {type(output).__name__} {output!r:.60}.")
+    ruleset = rules if isinstance(rules, RuleSet) else RuleSet(rules if isinstance(rules, Iterable) else [rules])
+    results, report = _rewrite(wanted, ruleset, phase)
+    return (results if several else results[0]), report
+
+
+def _rewrite(outputs: list[Variable], rules: RuleSet, phase: str) -> tuple[list[Variable], Report]:
+    if not rules.contextual:
+        return normalize(outputs, rules, phase)
+    inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
+    # The user's graph must stay as it is: the driver works on a copy over the same inputs.
+    copies, _ = normalize(outputs, RuleSet(), fresh=True)
+    fgraph = FunctionGraph(inputs, copies, clone=False)
+    report = equilibrate(fgraph, rules, phase)
+    return list(fgraph.outputs), report

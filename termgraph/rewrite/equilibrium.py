@@ -1,0 +1,160 @@
+"""The worklist driver, for rules that ask about the graph around a term: it rewrites a FunctionGraph in place.
+
+After the first look at the nodes whose head some rule can match, only what a change touched is looked at again. Equal
+nodes are merged at every change, so equality inside the graph is identity.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any
+
+from termgraph.graph.apply import Apply
+from termgraph.graph.fgraph import FunctionGraph, Output
+from termgraph.graph.variable import Constant, Variable
+from termgraph.rewrite.report import Report
+from termgraph.rewrite.ruleset import RuleSet
+from termgraph.rewrite.session import Session
+from termgraph.rewrite.view import GraphView
+
+
+def equilibrate(fgraph: FunctionGraph, rules: RuleSet, phase: str = "", protected: Iterable[Variable] = ()) -> Report:
+    """Rewrite `fgraph` until no rule fires; the report. `protected` are variables whose memory must not be overwritten,
+    besides inputs, constants and outputs.
+
+    A fire that raises leaves the graph as it was before that fire.
+    """
+    start = perf_counter()
+    driver = Equilibrium(fgraph, Session(rules, len(fgraph.apply_nodes), phase), protected)
+    driver.run()
+    return driver.session.finish(len(fgraph.apply_nodes), perf_counter() - start)
+
+
+class Equilibrium:
+    """The state of one run.
+
+    Invariants, between fires: `view.nodes` maps (canonical op, *inputs) to the node of the graph with these, and no two
+    nodes have the same; every node a rule could fire on is in the queue; `places` holds, for each variable that replaced
+    another, the terms that stood in its place before.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, session: Session, protected: Iterable[Variable]) -> None:
+        self.fgraph, self.session = fgraph, session
+        self.view = session.context.graph = GraphView(fgraph, {*fgraph.inputs, *protected})
+        # Nodes that rules make are interned together with those of the graph.
+        self.view.nodes = session.table.nodes
+        self.queue: deque[Apply] = deque()
+        self.queued: set[Apply] = set()
+        self.places: dict[Variable, list[Variable]] = {}
+
+    def run(self) -> None:
+        """Rewrite to equilibrium, or until the session stops."""
+        for node in list(self.view.rank):
+            self._constants(node)
+            if not self._merge(node):
+                self.enqueue(node)
+        while self.queue and not self.session.stopped:
+            node = self.queue.popleft()
+            self.queued.discard(node)
+            if node in self.fgraph.apply_nodes:
+                self._rewrite(node)
+
+    def enqueue(self, node: Apply) -> None:
+        """Look at `node` (again), if a rule can match its head."""
+        if node in self.queued or isinstance(node.op, Output):
+            return
+        matchers = self.session.matchers
+        if self.session.rules.searched or any(matchers.function_for(o.head) is not None for o in node.outputs):
+            self.queued.add(node)
+            self.queue.append(node)
+
+    def _rewrite(self, node: Apply) -> None:
+        for output in list(node.outputs):
+            if output not in self.fgraph or not self.fgraph.get_clients(output):
+                continue
+            after = self.session.fire(output)
+            if after is None:
+                continue
+            before = self.places.pop(output, [])
+            if after in before:
+                self.session.loop([*before[before.index(after):], output])
+                return
+            self.replace(output, after)
+            self.places.setdefault(after, []).extend([*before, output])
+            return
+
+    def replace(self, old: Variable, new: Variable) -> None:
+        """Let every reader of `old` read `new`, merge what becomes equal, and queue what a rule might now match."""
+        rank = self.view.rank
+        place = rank.get(old.owner, 0) if old.owner is not None else 0
+        pending: list[tuple[Variable, Variable]] = [(old, new)]
+        while pending:
+            before, after = pending.pop()
+            if before not in self.fgraph or before is after:
+                continue
+            self._admit(after, place)
+            clients = [node for node, _ in self.fgraph.get_clients(before) if not isinstance(node.op, Output)]
+            for node in clients:
+                self._forget(node)
+            inputs = before.owner.inputs if before.owner is not None else []
+            self.fgraph.replace_unchecked(before, after)
+            for node in dict.fromkeys(clients):
+                twin = self._twin(node)
+                if twin is not None:
+                    pending.extend(zip(node.outputs, twin.outputs, strict=True))
+                else:
+                    self.enqueue(node)
+            self._neighbours(inputs)
+            if before.owner is not None and before.owner not in self.fgraph.apply_nodes:
+                self._forget(before.owner)
+
+    def _admit(self, variable: Variable, place: int) -> None:
+        """Give the new nodes below `variable` the place of the node they replace, and queue them."""
+        stack = [variable.owner]
+        while stack:
+            node = stack.pop()
+            if node is None or node in self.view.rank and node in self.fgraph.apply_nodes:
+                continue
+            if node in self.queued:
+                continue
+            self.view.rank[node] = place
+            stack.extend(i.owner for i in node.inputs)
+            self.enqueue(node)
+
+    def _neighbours(self, inputs: list[Any]) -> None:
+        """Queue the readers of variables that have just lost one: `sole_client` and `destroyable` may hold now."""
+        for variable in inputs:
+            if variable in self.fgraph:
+                for node, _ in self.fgraph.get_clients(variable):
+                    self.enqueue(node)
+
+    # --- merging ------------------------------------------------------------------------------------------------------
+
+    def _key(self, node: Apply) -> tuple[Any, ...]:
+        return (node.op.canonical, *node.inputs)
+
+    def _forget(self, node: Apply) -> None:
+        key = self._key(node)
+        if self.view.nodes.get(key) is node:
+            del self.view.nodes[key]
+
+    def _twin(self, node: Apply) -> Apply | None:
+        """The other node of the graph with the op and inputs of `node`; otherwise `node` is entered in the table."""
+        found = self.view.nodes.setdefault(self._key(node), node)
+        return None if found is node else found
+
+    def _merge(self, node: Apply) -> bool:
+        twin = self._twin(node)
+        if twin is None:
+            return False
+        self.session.merges += 1
+        for before, after in zip(node.outputs, twin.outputs, strict=True):
+            self.replace(before, after)
+        return True
+
+    def _constants(self, node: Apply) -> None:
+        for position, variable in enumerate(node.inputs):
+            if isinstance(variable, Constant):
+                self.fgraph.change_node_input(node, position, self.session.table.leaf(variable))

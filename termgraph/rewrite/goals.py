@@ -1,0 +1,152 @@
+"""The vocabulary of guards: what a clause may ask besides its two sides.
+
+Each is a goal for kanren and at the same time a residue for the matcher generator. A guard is decided as soon as its
+arguments are known and waits until then, so it may be written before or after the goals that bind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cons import cons
+
+from termgraph.graph.variable import Constant, Variable, literal_of
+from termgraph.rewrite.delay import Delayed, Goal, delayed
+from termgraph.terms.term import OpTerm
+
+
+def where(predicate: Callable[..., Any], *args: Any, name: str | None = None) -> Goal:
+    """`predicate(*args)` is true: a test of one's own, over Variables, Ops, tuples of inputs, or op parameters."""
+    return delayed(Delayed(name or predicate.__name__, predicate, args))
+
+
+def compute(result: Any, function: Callable[..., Any], *args: Any, name: str | None = None) -> Goal:
+    """`result` is `function(*args)`; it fails where that is None. One way only: it never guesses the arguments."""
+    return delayed(Delayed(name or function.__name__, function, args, outs=result))
+
+
+def choose(result: Any, function: Callable[..., Any], *args: Any, name: str | None = None) -> Goal:
+    """`result` is one of the values in `function(*args)`, in their order. One way only."""
+    return delayed(Delayed(name or function.__name__, function, args, outs=result, many=True))
+
+
+def in_context(predicate: Callable[..., Any], *args: Any, name: str | None = None) -> Goal:
+    """`predicate(graph, *args)` is true of the graph being rewritten (a `GraphView`)."""
+    return delayed(Delayed(name or predicate.__name__, predicate, args, contextual=True))
+
+
+def apply(op: Any, inputs: Any) -> Any:
+    """The term of any op applied to any inputs: `apply(f, xs)` with logic variables matches every node."""
+    return cons(op, inputs)
+
+
+def an(op_class: type, **params: Any) -> OpTerm:
+    """The term of an Op of this class with these parameters; an Op given by class alone matches whatever they are."""
+    return OpTerm(op_class, **params)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+def _is_constant(x: Any) -> bool:
+    return isinstance(x, (Constant, int, float)) or (isinstance(x, Variable) and literal_of(x) is not None)
+
+
+def constant(x: Any) -> Goal:
+    """The value of x is known while compiling."""
+    return where(_is_constant, x, name="constant")
+
+
+def _number(x: Any) -> Any:
+    return literal_of(x) if isinstance(x, Variable) else x
+
+
+def _nonzero(x: Any) -> bool:
+    if isinstance(x, Constant):
+        return bool((x.data != 0).all())
+    number = _number(x)
+    return number is not None and number != 0
+
+
+def nonzero(x: Any) -> Goal:
+    """x is a constant without a zero among its elements."""
+    return where(_nonzero, x, name="nonzero")
+
+
+def _positive(x: Any) -> bool:
+    if isinstance(x, Constant) and x.type.dtype.startswith(("float", "int", "uint")):
+        return bool((x.data > 0).all())
+    number = _number(x)
+    return isinstance(number, (int, float)) and number > 0
+
+
+def positive(x: Any) -> Goal:
+    """x is a constant whose elements are all greater than zero."""
+    return where(_positive, x, name="positive")
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+def _same_type(x: Any, y: Any) -> bool:
+    return bool(x.type == y.type)
+
+
+def same_type(x: Any, y: Any) -> Goal:
+    """x and y have the same type: dtype, number of dimensions and static shape."""
+    return where(_same_type, x, y, name="same_type")
+
+
+def _floating(x: Any) -> bool:
+    return getattr(x.type, "dtype", "").startswith("float")
+
+
+def floating(x: Any) -> Goal:
+    """x has a real floating dtype."""
+    return where(_floating, x, name="floating")
+
+
+def _integral(x: Any) -> bool:
+    return getattr(x.type, "dtype", "").startswith(("int", "uint"))
+
+
+def integral(x: Any) -> Goal:
+    """x has an integer dtype."""
+    return where(_integral, x, name="integral")
+
+
+def _differs(x: Any, y: Any) -> bool:
+    return bool(x is not y and not (isinstance(x, Constant) and x.equals(y)))
+
+
+def differs(x: Any, y: Any) -> Goal:
+    """x and y are not the same term."""
+    return where(_differs, x, y, name="differs")
+
+
+# --- the graph around the term ----------------------------------------------------------------------------------------
+
+def _sole_client(graph: Any, x: Any) -> bool:
+    return isinstance(x, Variable) and graph.client_count(x) <= 1
+
+
+def sole_client(x: Any) -> Goal:
+    """Only one place reads x, so what computes it disappears when that place is rewritten."""
+    return in_context(_sole_client, x, name="sole_client")
+
+
+def _destroyable(graph: Any, x: Any, node: Any) -> bool:
+    return bool(graph.destroyable(x, node))
+
+
+def destroyable(x: Any, node: Any) -> Goal:
+    """What computes `node` may overwrite x: nothing reads x, or anything sharing its memory, afterwards."""
+    return in_context(_destroyable, x, node, name="destroyable")
+
+
+def _lookup(graph: Any, op: Any, inputs: Any) -> Any:
+    return graph.lookup(op, inputs)
+
+
+def computed_by(x: Any, op: Any, inputs: Any) -> Goal:
+    """The graph computes x by `op` from `inputs`: the facts of a graph, where (op, inputs) determine x."""
+    return delayed(Delayed("computed_by", _lookup, (op, inputs), outs=x, contextual=True))

@@ -1,0 +1,115 @@
+"""What a rewriting did: which rules were tried, matched and fired, what each step made, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+
+from termgraph.errors import RuleError
+from termgraph.graph.trace import Trace, describe
+from termgraph.graph.variable import Variable
+from termgraph.terms.term import render
+
+
+@dataclass
+class RuleStats:
+    """The counts of one rule: how often a node had a head it can match (`tries`), its pattern matched, it fired; the seconds
+    from match to result; and how often each guard (or "type", the obligation to keep the type) refused."""
+
+    tries: int = 0
+    matches: int = 0
+    fires: int = 0
+    seconds: float = 0.0
+    refused: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: RuleStats) -> None:
+        """Add another count to this one."""
+        self.tries += other.tries
+        self.matches += other.matches
+        self.fires += other.fires
+        self.seconds += other.seconds
+        for guard, count in other.refused.items():
+            self.refused[guard] = self.refused.get(guard, 0) + count
+
+
+@dataclass(frozen=True)
+class Step:
+    """One fire: `rule` put `after` in the place of `before`, which the user built at `trace`."""
+
+    rule: Any
+    before: Variable
+    after: Variable
+    trace: Trace | None
+    phase: str = ""
+
+    @property
+    def where_built(self) -> str | None:
+        """The user's file and line."""
+        return describe(self.trace)
+
+    def __str__(self) -> str:
+        return f"{self.rule.name}: {render(self.before)} -> {render(self.after)}"
+
+
+@dataclass(repr=False)
+class Report:
+    """The account of a rewriting.
+
+    `stop_reason` is "equilibrium" (no rule fires any more), "loop" (the rules bring a term back: see `error`) or "growth"
+    (more fires than the bound: see `error`). After "loop" and "growth" the graph is in its last good state.
+    """
+
+    phase: str = ""
+    stop_reason: str = "equilibrium"
+    error: RuleError | None = None
+    rules: dict[str, RuleStats] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    nodes_before: int = 0
+    nodes_after: int = 0
+    seconds: float = 0.0
+
+    @property
+    def fires(self) -> int:
+        """The number of fires of all rules."""
+        return sum(s.fires for s in self.rules.values())
+
+    def raise_error(self) -> None:
+        """Raise `error` if the rewriting stopped for one."""
+        if self.error is not None:
+            raise self.error
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        name = f"{self.phase}: " if self.phase else ""
+        return (f"{name}stopped: {self.stop_reason}; {self.nodes_before} -> {self.nodes_after} nodes, {self.fires} fires, "
+                f"{self.seconds * 1e3:.2f} ms")
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        for name, stats in sorted(self.rules.items(), key=lambda item: -item[1].fires):
+            if stats.matches:
+                refused = "".join(f", {guard} refused {count}" for guard, count in stats.refused.items())
+                lines.append(f"  {name}: {stats.tries} tries, {stats.matches} matches, {stats.fires} fires, "
+                             f"{stats.seconds * 1e6:.0f} us{refused}")
+        if self.error is not None:
+            lines.append(str(self.error))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Report {self.summary}>"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table(title=self.summary, title_justify="left")
+        for heading in ("rule", "tries", "matches", "fires", "us", "refused"):
+            table.add_column(heading, justify="left" if heading in ("rule", "refused") else "right")
+        for name, stats in sorted(self.rules.items(), key=lambda item: -item[1].fires):
+            if stats.matches:
+                refused = ", ".join(f"{guard} {count}" for guard, count in stats.refused.items())
+                table.add_row(name, str(stats.tries), str(stats.matches), str(stats.fires), f"{stats.seconds * 1e6:.0f}", refused)
+        yield table
+        if self.error is not None:
+            yield str(self.error)

@@ -1,0 +1,97 @@
+"""GraphView: what contextual goals may ask about the graph they rewrite in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from termgraph.graph.apply import Apply
+from termgraph.graph.fgraph import FunctionGraph, Output
+from termgraph.graph.op import Op
+from termgraph.graph.variable import Constant, Variable
+
+
+class GraphView:
+    """A FunctionGraph, a fixed order of its nodes, and what must not be overwritten.
+
+    The order is that of the first toposort; a node that replaces another takes its place. "Afterwards" means later in this
+    order, so what several rewrites in a row find destroyable stays consistent: every reader of a variable comes before
+    the node that overwrites it, whatever else is rewritten.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, protected: Iterable[Variable] = ()) -> None:
+        self.fgraph = fgraph
+        #: variables whose memory belongs to somebody else: inputs, unless the caller gave them up
+        self.protected = set(protected)
+        self.rank: dict[Apply, int] = {node: rank for rank, node in enumerate(fgraph.toposort())}
+        self.nodes: dict[tuple[Any, ...], Apply] = {}
+
+    def lookup(self, head: Any, inputs: Any) -> Variable | None:
+        """The variable of the graph with this head over these inputs, if there is one."""
+        op = head if isinstance(head, Op) else head.op
+        node = self.nodes.get((op.canonical, *inputs))
+        if node is None:
+            return None
+        index = (head.default_output or 0) if isinstance(head, Op) else head.index
+        return node.outputs[index]  # type: ignore[no-any-return]
+
+    def client_count(self, variable: Variable) -> int:
+        """How many places read `variable`, outputs of the graph included."""
+        return len(self.fgraph.get_clients(variable)) if variable in self.fgraph else 0
+
+    def destroyable(self, variable: Variable, by: Variable) -> bool:
+        """Whether the node that computes `by` may overwrite the memory of `variable`.
+
+        It may when the memory is not an input's, a constant's or an output's, no other node overwrites it, and every
+        other reader of anything that shares it comes earlier in the order.
+        """
+        fgraph = self.fgraph
+        node = by.owner
+        if node is None or variable not in fgraph:
+            return False
+        root = variable
+        while root.owner is not None:
+            below = _memory_of(root)
+            if below is None:
+                break
+            root = below
+        if root.owner is None or isinstance(root, Constant) or root in self.protected:
+            return False
+        own = self.rank.get(node)
+        if own is None:
+            return False
+        stack, seen = [root], {root}
+        while stack:
+            shared = stack.pop()
+            if shared in self.protected:
+                return False
+            readings = 0
+            for client, position in fgraph.get_clients(shared):
+                if isinstance(client.op, Output):
+                    return False
+                if client is node:
+                    readings += 1
+                    continue
+                if self.rank.get(client, own) >= own:
+                    return False
+                if any(position in destroyed for destroyed in client.op.destroy_map.values()):
+                    return False
+                for output, viewed in client.op.view_map.items():
+                    if position in viewed and client.outputs[output] not in seen:
+                        seen.add(client.outputs[output])
+                        stack.append(client.outputs[output])
+            if readings and (shared is not variable or readings > 1):
+                return False  # the node reads the same memory through another input as well
+        return True
+
+
+def _memory_of(variable: Variable) -> Variable | None:
+    """The input whose memory the owner of `variable` returns, by view or by overwriting; None where it makes its own."""
+    node = variable.owner
+    if node is None:
+        return None
+    for relation in (node.op.view_map, node.op.destroy_map):
+        sources = relation.get(variable.index or 0)
+        if sources:
+            return node.inputs[sources[0]]  # type: ignore[no-any-return]
+    return None

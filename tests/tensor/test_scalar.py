@@ -1,0 +1,293 @@
+"""Every row of the scalar table: values and dtypes against NumPy, both ways to compute, both derivative modes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import termgraph.tensor as tt
+from termgraph.errors import GraphTypeError
+from termgraph.gradient import Lop, Rop, verify_grad
+from termgraph.graph import evaluate
+from termgraph.tensor.elementwise import Elemwise, Row, cast_row, row_named, rows
+from termgraph.tensor.type import DISCRETE, DTYPES, TensorType
+
+ROWS = rows()
+#: Shapes of up to three arguments; a length 1 is static, and broadcasts.
+SHAPES = [((), (), ()), ((0,), (0,), (0,)), ((1,), (1,), (1,)), ((5,), (5,), (5,)), ((4,), (1,), ()), ((1, 3), (2, 1), (2, 3)),
+          ((), (2, 0), (1, 0))]
+OF_BITS = {"and_", "or_", "xor", "invert"}
+
+
+def draw(row: Row, rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    low, high = (-3, 3) if row.name in OF_BITS else row.domain
+    if dtype == "bool":
+        return np.asarray(rng.integers(0, 2, shape), dtype=bool)
+    if dtype in DISCRETE:
+        low = max(int(np.ceil(low)), 0 if dtype.startswith("u") else -100)
+        high = int(np.floor(high))
+        return np.asarray(rng.integers(low, max(high, low) + 1, shape), dtype=dtype)
+    return np.asarray(rng.uniform(low, high, shape), dtype=dtype)
+
+
+def variables(values: list[np.ndarray]) -> list:
+    return [TensorType(v.dtype, tuple(1 if n == 1 else None for n in v.shape))(f"x{i}") for i, v in enumerate(values)]
+
+
+def by_thunk(output, inputs, values):
+    """What the thunks of make_thunk compute: a little VM."""
+    storage, computed, constants = dict(zip(inputs, ([v] for v in values), strict=True)), {}, []
+    from_nodes = tt_toposort([output])
+    for node in from_nodes:
+        for v in node.inputs:
+            if v not in storage:
+                constants.append(v)
+                storage[v] = [v.data]
+        for o in node.outputs:
+            storage[o], computed[o] = [None], [False]
+        node.op.make_thunk(node, storage, computed, [])()
+        assert all(computed[o][0] for o in node.outputs)
+    return storage[output][0]
+
+
+def tt_toposort(outputs):
+    from termgraph.graph import toposort  # noqa: PLC0415 - kept beside its only use
+    return toposort(outputs)
+
+
+def tolerance(dtype: str) -> dict[str, float]:
+    loose = {"float16": 2e-2, "float32": 2e-5, "complex64": 2e-5}.get(dtype, 1e-12)
+    return {"rtol": loose, "atol": loose}
+
+
+def check(row: Row, values: list[np.ndarray]) -> None:
+    inputs = variables(values)
+    try:
+        output = Elemwise(row)(*inputs)
+    except GraphTypeError:
+        # What the table refuses, NumPy refuses; or the function orders complex numbers, or mixes integers into a float.
+        if not any(v.dtype.kind == "c" for v in values):
+            with pytest.raises(TypeError):
+                row.numpy(*values)
+        return
+    before = [v.copy() for v in values]
+    (got,) = evaluate([output], dict(zip(inputs, values, strict=True)))
+    assert isinstance(got, np.ndarray)
+    assert got.dtype == output.type.numpy_dtype
+    assert got.shape == np.broadcast_shapes(*[v.shape for v in values])
+    assert not any(np.may_share_memory(got, v) for v in values)
+    assert got.flags.writeable
+    wide = got.dtype if got.dtype.kind in "fc" else None
+    arguments = [v.astype(wide) if wide is not None and v.dtype.kind in "biu" else v for v in values]
+    np.testing.assert_allclose(got, np.asarray(row.numpy(*arguments)), **tolerance(output.type.dtype))
+    thunked = by_thunk(output, inputs, values)
+    assert isinstance(thunked, np.ndarray)
+    assert thunked.dtype == got.dtype
+    assert not any(np.may_share_memory(thunked, v) for v in values)
+    np.testing.assert_array_equal(thunked, got)
+    for value, kept in zip(values, before, strict=True):
+        np.testing.assert_array_equal(value, kept)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_values_of_floats(row, shapes):
+    rng = np.random.default_rng(len(row.name))
+    dtype = "int64" if row.name in OF_BITS else "float64"
+    values = [draw(row, rng, dtype, s) for s in shapes[: row.nin]]
+    if row.name == "switch":
+        values[0] = values[0] > 0
+    check(row, values)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_values_and_dtypes_of_all_dtypes(row):
+    rng = np.random.default_rng(7)
+    for dtypes in itertools.product([d for d in DTYPES if not d.startswith("complex")], repeat=min(row.nin, 2)):
+        check(row, [draw(row, rng, d, (3,)) for d in (*dtypes, dtypes[0])[: row.nin]])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_values(row, dtype):
+    rng = np.random.default_rng(3)
+    values = [(draw(row, rng, "float64", (3,)) + 1j * rng.uniform(0.1, 1, 3)).astype(dtype) for _ in range(row.nin)]
+    try:
+        row.numpy(*values)
+    except TypeError:
+        with pytest.raises(TypeError):
+            evaluate([Elemwise(row)(*variables(values))], dict(zip(variables(values), values, strict=True)))
+        return
+    check(row, values)
+
+
+def natural_dtype(row: Row, dtypes: tuple[str, ...]) -> str | None:
+    try:
+        return str(np.asarray(row.numpy(*[np.ones(2, d) for d in dtypes])).dtype)
+    except TypeError:
+        return None
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if isinstance(r.numpy, np.ufunc) and r.name not in ("conj", "reciprocal")],
+                         ids=str)
+def test_declared_dtypes_are_numpys_except_where_integers_become_floats(row):
+    for dtypes in itertools.product(["bool", "int8", "int32", "uint8", "int64", "float32", "float64"], repeat=row.nin):
+        natural = natural_dtype(row, dtypes)
+        if natural is None:
+            with pytest.raises(GraphTypeError):
+                row.dtype(dtypes)
+        elif all(d in DISCRETE for d in dtypes) and row.dtype(dtypes) not in DISCRETE:
+            assert row.dtype(dtypes) == "float64"
+        else:
+            assert row.dtype(dtypes) == natural
+
+
+def function_of_reals(row: Row):
+    """The row's function of its differentiable arguments, and the number of these."""
+    op = Elemwise(row)
+    if row.name == "switch":
+        return (lambda c, x, y: op(c > 0, x, y)), 3
+    if row.name == "polygamma":
+        return (lambda x: op(2, x)), 1
+    return op, row.nin
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.name not in OF_BITS], ids=str)
+@pytest.mark.parametrize("shapes", [((), (), ()), ((3,), (3,), (3,)), ((1, 3), (2, 1), ()), ((2,), (1,), (1, 1))], ids=str)
+def test_derivatives(row, shapes):
+    rng = np.random.default_rng(11)
+    function, nin = function_of_reals(row)
+    verify_grad(function, [rng.uniform(*row.domain, s) for s in shapes[:nin]], n_tests=1, rng=rng)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.name not in OF_BITS], ids=str)
+def test_derivatives_on_empty_arrays_have_their_shapes(row):
+    function, nin = function_of_reals(row)
+    verify_grad(function, [np.zeros((0, 2)) for _ in range(nin)], n_tests=1)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.name not in OF_BITS], ids=str)
+def test_second_derivatives(row):
+    rng = np.random.default_rng(5)
+    function, nin = function_of_reals(row)
+    points = [rng.uniform(*row.domain, (2,)) for _ in range(nin)]
+    for index in range(nin):
+        def slope(*xs, index=index):
+            y = function(*xs)
+            return Lop(y, xs[index], tt.ones_like(y, dtype="float64"), disconnected_inputs="ignore")
+        verify_grad(slope, points, n_tests=1, abs_tol=1e-5, rel_tol=1e-5)
+
+
+SMOOTH = [r for r in ROWS if r.name not in OF_BITS | {"polygamma", "switch"} and any(r.partials)
+          and r.dtype(("float32",) * r.nin) == "float32"]
+
+
+@pytest.mark.parametrize("row", SMOOTH, ids=str)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+def test_derivative_with_respect_to_integers_is_that_of_the_floats(row, dtype):
+    rng = np.random.default_rng(2)
+    low, high = row.domain
+    others = [rng.uniform(low, high, 3) for _ in range(row.nin - 1)]
+    integers = draw(row, rng, dtype, (3,))
+    if not ((integers > low) & (integers < high)).all():
+        integers = np.full(3, int(np.ceil(low)), dtype)
+        if dtype == "uint8" and low < 0:
+            integers = np.zeros(3, dtype)
+    for position in range(row.nin):
+        results = []
+        for value in (integers, integers.astype("float64")):
+            values = [*others[:position], value, *others[position:]]
+            xs = variables(values)
+            y = Elemwise(row)(*xs)
+            if y.type.dtype in DISCRETE:  # integers in, integers out
+                gradient = Lop(y, xs[position], tt.constant(np.ones(3)))
+                assert gradient.type.dtype == "float64"
+                np.testing.assert_array_equal(*np.broadcast_arrays(evaluate([gradient], dict(zip(xs, values, strict=True)))[0], 0.0))
+                break
+            gradients = [Lop(y, xs[position], tt.constant(np.ones(3))), Rop(y, xs[position], tt.constant(np.ones(3)))]
+            assert [g.type.dtype for g in gradients] == ["float64", "float64"]
+            results.append(evaluate(gradients, dict(zip(xs, values, strict=True))))
+        else:
+            np.testing.assert_allclose(results[0], results[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", [r for r in SMOOTH if r.nin > 1], ids=str)
+@pytest.mark.parametrize("dtypes", [("float32", "float64"), ("float64", "float32")])
+def test_derivatives_have_the_dtype_of_their_variable(row, dtypes):
+    xs = [TensorType(d, (None,))() for d in (*dtypes, dtypes[0])[: row.nin]]
+    y = Elemwise(row)(*xs)
+    for x in xs:
+        one = tt.constant(np.ones(2, x.type.dtype))
+        assert Rop(y, x, one, disconnected_outputs="ignore").type.dtype == y.type.dtype
+        assert Lop(y, x, tt.ones_like(y), disconnected_inputs="ignore").type.dtype == x.type.dtype
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.dtype(("float64",) * r.nin if r.name not in OF_BITS else ("int64",) * r.nin)
+                                 in ("float64", "int64")], ids=str)
+def test_in_place_gives_the_same_and_takes_the_memory(row):
+    rng = np.random.default_rng(9)
+    dtype = "int64" if row.name in OF_BITS else "float64"
+    for position in range(row.nin):
+        values = [draw(row, rng, dtype, (2, 3)) for _ in range(row.nin)]
+        xs = variables(values)
+        (expected,) = evaluate([Elemwise(row)(*xs)], dict(zip(xs, values, strict=True)))
+        op = Elemwise(row, {0: position})
+        assert op != Elemwise(row)
+        assert op == Elemwise(row, {0: position})
+        assert op.destroy_map == {0: [position]}
+        for compute in (lambda o, i, v: evaluate([o], dict(zip(i, v, strict=True)))[0], by_thunk):
+            copies = [v.copy() for v in values]
+            got = compute(op(*xs), xs, copies)
+            np.testing.assert_array_equal(got, expected)
+            assert got is copies[position]
+            for other in set(range(row.nin)) - {position}:
+                np.testing.assert_array_equal(copies[other], values[other])
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if not d.startswith("complex")])
+@pytest.mark.parametrize("target", [d for d in DTYPES if not d.startswith("complex")])
+def test_casts(dtype, target):
+    value = np.array([0, 1, 2]).astype(dtype)
+    x = TensorType(dtype, (None,))()
+    y = tt.cast(x, target)
+    assert (y is x) == (dtype == target)
+    (got,) = evaluate([y], {x: value})
+    assert got.dtype == np.dtype(target)
+    np.testing.assert_array_equal(got, value.astype(target))
+
+
+def test_derivative_through_a_cast():
+    verify_grad(lambda x: tt.cast(x, "float64") ** 2, [np.array([1.0, 2.0], "float32")])
+    x = tt.fvector()
+    assert Lop(tt.cast(x, "float64"), x, tt.constant([1.0])).type.dtype == "float32"
+
+
+def test_rows_by_name():
+    assert row_named("add") is tt.add.scalar_op
+    assert row_named("cast_int8") is cast_row("int8")
+    with pytest.raises(KeyError):
+        row_named("nonsense")
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.inverse is not None], ids=str)
+def test_the_inverse_undoes(row):
+    other = row_named(row.inverse)
+    rng = np.random.default_rng(1)
+    low, high = max(row.domain[0], other.domain[0]), min(row.domain[1], other.domain[1])
+    value = rng.integers(-5, 5, 4) if row.name in OF_BITS else rng.uniform(low, high, 4)
+    np.testing.assert_allclose(row.numpy(other.numpy(value)), value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.nin == 2], ids=str)
+def test_the_algebraic_facts(row):
+    rng = np.random.default_rng(1)
+    dtype = "int64" if row.name in OF_BITS else "float64"
+    a, b = (draw(row, rng, dtype, (20,)) for _ in range(2))
+    if row.commutative:
+        np.testing.assert_array_equal(row.numpy(a, b), row.numpy(b, a))
+    if row.identity is not None:
+        np.testing.assert_array_equal(row.numpy(np.full_like(a, row.identity), a), a)
+    if row.absorbing is not None:
+        np.testing.assert_array_equal(row.numpy(np.full_like(a, row.absorbing), a), np.full_like(a, row.absorbing))

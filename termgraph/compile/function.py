@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from termgraph.compile.executable import Function
 from termgraph.compile.io import In, Out
 from termgraph.compile.mode import Mode, get_mode
-from termgraph.compile.pipeline import FunctionMaker, Ingredients
+from termgraph.compile.pipeline import FunctionMaker, Ingredients, collector_paused, leaves_of
 from termgraph.errors import GraphTypeError, MissingInputError, UnusedInputError, UpdateError
 from termgraph.graph.replace import graph_replace
 from termgraph.graph.shared import SharedVariable
 from termgraph.graph.trace import describe
-from termgraph.graph.traversal import ancestors, graph_inputs, toposort
+from termgraph.graph.traversal import toposort
 from termgraph.graph.variable import Constant, Variable
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
@@ -53,19 +53,19 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: str | Mode | None
     >>> f(1, y=2)
     array(5.)
     """
-    ins = _as_ins(inputs, allow_input_downcast)
-    outs, form = _as_outs(outputs)
-    substitute = _substitution(givens, rebuild_strict)
-    expressions = substitute([*(o.variable for o in outs), *(i.update for i in ins if i.update is not None)])
-    outs = [Out(e, o.borrow) for o, e in zip(outs, expressions, strict=False)]
-    for i, e in zip([i for i in ins if i.update is not None], expressions[len(outs):], strict=True):
-        i.update = e
-    explicit = [(s, substitute([e])[0]) for s, e in _checked_updates(updates)]
-    every = _with_default_updates(explicit, expressions, [i.variable for i in ins], no_default_updates, substitute)
-    ingredients = Ingredients(ins, outs, form, every, get_mode(mode), name, trust_input)
-    _check_graph(ingredients, accept_inplace)
-    _check_unused(ingredients, on_unused_input)
-    return Function(FunctionMaker(ingredients))
+    with collector_paused():
+        ins = _as_ins(inputs, allow_input_downcast)
+        outs, form = _as_outs(outputs)
+        substitute = _substitution(givens, rebuild_strict)
+        outs = [Out(e, o.borrow) for o, e in zip(outs, substitute([o.variable for o in outs]), strict=True)]
+        for i in ins:
+            i.update = None if i.update is None else substitute([i.update])[0]
+        explicit = [(s, substitute([e])[0]) for s, e in _checked_updates(updates)]
+        ingredients = Ingredients(ins, outs, form, explicit, get_mode(mode), name, trust_input)
+        if no_default_updates is not True:
+            _add_default_updates(ingredients, set(no_default_updates or ()), substitute)
+        _check_graph(ingredients, accept_inplace, on_unused_input)
+        return Function(FunctionMaker(ingredients))
 
 
 def _as_ins(inputs: Any, allow_downcast: bool | None) -> list[In]:
@@ -170,57 +170,45 @@ def _of_type(shared: SharedVariable, new: Any) -> Variable:
                           where) from error
 
 
-def _with_default_updates(updates: Sequence[tuple[SharedVariable, Variable]], expressions: Sequence[Variable],
-                          inputs: Sequence[Variable], excluded: bool | Sequence[Variable],
-                          substitute: Callable[[Sequence[Variable]], list[Variable]],
-                          ) -> list[tuple[SharedVariable, Variable]]:
-    """`updates`, and the default updates of the shared variables that are met, also in default updates."""
-    found = dict(updates)
-    if excluded is True:
-        return list(found.items())
-    without = set(excluded or ())
-    fresh = [*expressions, *found.values(), *found]
-    seen: set[Variable] = set()
-    while fresh:
-        met = [v for v in graph_inputs(fresh, inputs) if isinstance(v, SharedVariable) and v not in seen]
-        seen.update(met)
-        wanted = [s for s in met if s.default_update is not None and s not in found and s not in without]
-        fresh = []
-        for s in wanted:
-            found[s] = substitute([_of_type(s, s.default_update)])[0]
-            fresh.append(found[s])
-    return list(found.items())
-
-
-def _check_graph(ingredients: Ingredients, accept_inplace: bool) -> None:
-    """Raise where an input is missing, or where an op overwrites its input and that was not allowed."""
+def _add_default_updates(ingredients: Ingredients, without: set[Variable],
+                         substitute: Callable[[Sequence[Variable]], list[Variable]]) -> None:
+    """Add the default updates of the shared variables that are met, also of those met in default updates."""
     inputs = {i.variable for i in ingredients.inputs}
+    seen = {s for s, _ in ingredients.updates} | without
+    fresh = [*ingredients.expressions(), *(s for s, _ in ingredients.updates)]
+    while fresh:
+        met = [v for v in leaves_of(toposort(fresh, inputs), fresh, inputs) if isinstance(v, SharedVariable) and v not in seen]
+        seen.update(met)
+        added = [(s, substitute([_of_type(s, s.default_update)])[0]) for s in met if s.default_update is not None]
+        ingredients.updates += added
+        fresh = [e for _, e in added]
 
-    def check(variable: Variable, node: Any) -> None:
-        if variable.owner is None and variable not in inputs and not isinstance(variable, (Constant, SharedVariable)):
-            built = describe(variable.trace) or (describe(node.trace) if node is not None else None)
-            raise MissingInputError(variable, node, built)
 
+def _check_graph(ingredients: Ingredients, accept_inplace: bool, on_unused_input: str) -> None:
+    """Raise where an input is missing or not used, or where an op overwrites its input and that was not allowed."""
+    inputs = {i.variable for i in ingredients.inputs}
     expressions = ingredients.expressions()
-    for node in toposort(expressions, inputs):
-        for variable in node.inputs:
-            check(variable, node)
-        if node.op.destroy_map and not accept_inplace:
-            raise GraphTypeError(f"{node} overwrites its input; the graph given to function must not contain such ops. "
-                                 f"Pass accept_inplace=True to allow it.\n  built at {describe(node.trace)}")
-    for variable in expressions:
-        check(variable, None)
+    order = toposort(expressions, inputs)
+    leaves = leaves_of(order, expressions, inputs)
+    for variable, node in leaves.items():
+        if variable not in inputs and not isinstance(variable, (Constant, SharedVariable)):
+            raise MissingInputError(variable, node, describe(variable.trace) or describe(node.trace if node else None))
+    _check_unused(ingredients, leaves.keys(), on_unused_input)
+    if not accept_inplace:
+        for node in order:
+            if node.op.destroy_map:
+                raise GraphTypeError(f"{node} overwrites its input; the graph given to function must not contain such ops. "
+                                     f"Pass accept_inplace=True to allow it.\n  built at {describe(node.trace)}")
 
 
-def _check_unused(ingredients: Ingredients, on_unused_input: str) -> None:
+def _check_unused(ingredients: Ingredients, used: Collection[Variable], on_unused_input: str) -> None:
     if on_unused_input not in ("raise", "warn", "ignore"):
         raise ValueError(f"on_unused_input must be 'raise', 'warn' or 'ignore', got {on_unused_input!r}.")
     if on_unused_input == "ignore":
         return
-    used = set(ancestors(ingredients.expressions(), [i.variable for i in ingredients.inputs]))
     for position, i in enumerate(ingredients.inputs):
         if i.variable not in used:
             error = UnusedInputError(i.name or i.variable, position, describe(i.variable.trace))
             if on_unused_input == "raise":
                 raise error
-            warnings.warn(str(error), stacklevel=3)
+            warnings.warn(str(error), stacklevel=4)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +13,12 @@ from termgraph.compile.io import In, Out
 from termgraph.compile.mode import Mode
 from termgraph.compile.vm import VM
 from termgraph.graph.aliasing import check_destroyed
+from termgraph.graph.apply import Apply
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.op import StorageMap
 from termgraph.graph.replace import clone_get_equiv
 from termgraph.graph.shared import SharedVariable
-from termgraph.graph.traversal import graph_inputs
+from termgraph.graph.traversal import toposort
 from termgraph.graph.variable import Variable
 
 
@@ -59,6 +62,34 @@ def rewrite_fgraph(fgraph: FunctionGraph, mode: Mode) -> list[Any]:
     return []
 
 
+def leaves_of(order: Sequence[Apply], expressions: Sequence[Variable],
+              inputs: Collection[Variable]) -> dict[Variable, Apply | None]:
+    """The variables without owner, and those of `inputs`, that the nodes in `order` or `expressions` read, each with the
+    first node that reads it (None where none does)."""
+    leaves: dict[Variable, Apply | None] = {}
+    for node in order:
+        for variable in node.inputs:
+            if variable.owner is None or variable in inputs:
+                leaves.setdefault(variable, node)
+    for variable in expressions:
+        if variable.owner is None or variable in inputs:
+            leaves.setdefault(variable, None)
+    return leaves
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Compiling allocates much and drops little: with the cyclic collector at work, time per node would grow with the graph."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class FunctionMaker:
     """The compiled graph of a function, from which storage and thunks are made as often as needed.
 
@@ -71,7 +102,8 @@ class FunctionMaker:
         self.inputs, self.outputs = ingredients.inputs, ingredients.outputs
         explicit = [i.variable for i in self.inputs]
         expressions = ingredients.expressions()
-        used = [v for v in graph_inputs(expressions, explicit) if isinstance(v, SharedVariable)]
+        leaves = leaves_of(toposort(expressions, set(explicit)), expressions, set(explicit))
+        used = [v for v in leaves if isinstance(v, SharedVariable)]
         self.shared: list[SharedVariable] = list(dict.fromkeys([*used, *(s for s, _ in ingredients.updates)]))
         fgraph_inputs = [*explicit, *self.shared]
         rewritten, self.reports = rewrite_graph_for(fgraph_inputs, expressions, self.mode)

@@ -8,12 +8,14 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_matrix, csr_matrix
 
 from termgraph.errors import GraphTypeError
 from termgraph.graph.shared import SharedVariable
 from termgraph.graph.trace import capture
 from termgraph.graph.type import Type, describe_value
 from termgraph.graph.variable import Variable
+from termgraph.sparse.type import SparseTensorType
 from termgraph.tensor.type import TensorType
 
 
@@ -37,6 +39,12 @@ def _(value: Any) -> Type:
         raise GraphTypeError(f"shared takes numbers, got {describe_value(array)}.")
     # No static length: the value may get another shape later.
     return TensorType(array.dtype, (None,) * array.ndim)
+
+
+@shared_type.register(csr_matrix)
+@shared_type.register(csc_matrix)
+def _(value: Any) -> Type:
+    return SparseTensorType(value.format, value.dtype)
 
 
 @shared_type.register(Variable)

@@ -55,11 +55,10 @@ def aliases(order: Iterable[Apply], through_destroy: bool = True) -> dict[Variab
 
 def check_destroyed(fgraph: FunctionGraph, protected: Collection[Variable]) -> None:
     """Raise InconsistentGraphError where a node overwrites the memory of a variable in `protected` or of a constant."""
-    order = fgraph.toposort()
-    destroyers = _destroyers(order)
+    destroyers = _destroyers(fgraph.apply_nodes)
     if not destroyers:
         return
-    roots = view_roots(order)
+    roots = view_roots(fgraph.toposort())
     owners = {root: v for v, root in roots.items() if isinstance(v, Constant) or v in protected}
     for node in destroyers:
         for variable in _destroyed(node):
@@ -78,11 +77,10 @@ def destroy_dependencies(fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
     overwritten twice, or where a node reads by another input what it overwrites (unless it declares the pair in
     `destroyhandler_tolerate_aliased`).
     """
-    order = fgraph.toposort()
-    destroyers = _destroyers(order)
+    destroyers = _destroyers(fgraph.apply_nodes)
     if not destroyers:
         return {}
-    groups = aliases(order, through_destroy=False)
+    groups = aliases(fgraph.toposort(), through_destroy=False)
     root_of = {variable: root for root, group in groups.items() for variable in group}
     before: dict[Apply, list[Apply]] = {}
     destroyed_by: dict[Variable, Apply] = {}

@@ -239,8 +239,10 @@ class FunctionGraph:
         if not var.type.is_super(new_var.type):
             raise InconsistentGraphError(f"cannot replace {var} of type {var.type} by {new_var} of type {new_var.type}: "
                                          "a replacement must have the same type.")
-        self.import_var(new_var, reason)
         places = list(self._clients[var])
+        if not places:
+            return places
+        self.import_var(new_var, reason)
         for node, i in places:
             self._set_input(node, i, new_var, reason)
         if new_var.name is None and new_var.owner is not None:

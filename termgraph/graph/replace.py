@@ -83,23 +83,25 @@ def equal_computations(xs: Sequence[Variable], ys: Sequence[Variable], in_xs: Se
         return False
     if any(a.type != b.type for a, b in zip(in_xs, in_ys, strict=True)):
         return False
-    # One number for each class of equal terms: structurally equal variables of both graphs get the same number.
+    # One number for each class of equal terms: structurally equal variables of both graphs get the same number. What an
+    # input stands for holds in its own graph only: it may be another leaf in the other.
     numbers: dict[Any, int] = {}
-    number_of: dict[Variable, int] = {}
-    for a, b in zip(in_xs, in_ys, strict=True):
-        number_of[a] = number_of[b] = numbers.setdefault(("in", a, b), len(numbers))
 
-    def number(variable: Variable) -> int:
-        found = number_of.get(variable)
-        if found is None:
-            key = ("const", variable.key) if isinstance(variable, Constant) else ("leaf", variable)
-            found = number_of[variable] = numbers.setdefault(key, len(numbers))
-        return found
+    def numbered(outputs: Sequence[Variable], given: Sequence[Variable]) -> list[int]:
+        number_of = {v: numbers.setdefault(("in", position), len(numbers)) for position, v in enumerate(given)}
 
-    for outputs, given in ((xs, in_xs), (ys, in_ys)):
+        def number(variable: Variable) -> int:
+            found = number_of.get(variable)
+            if found is None:
+                key = ("const", variable.key) if isinstance(variable, Constant) else ("leaf", variable)
+                found = number_of[variable] = numbers.setdefault(key, len(numbers))
+            return found
+
         for node in toposort(outputs, set(given)):
             key = (node.op.canonical, tuple(number(i) for i in node.inputs))
             for index, output in enumerate(node.outputs):
                 if output not in number_of:
                     number_of[output] = numbers.setdefault((*key, index), len(numbers))
-    return all(number(a) == number(b) for a, b in zip(xs, ys, strict=True))
+        return [number(o) for o in outputs]
+
+    return numbered(xs, in_xs) == numbered(ys, in_ys)

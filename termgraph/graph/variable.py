@@ -93,6 +93,9 @@ class Constant(Variable):
         self.data = type.freeze(type.filter(data))
         self._key = self._literal = _UNSET
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.type, self.data, self.name)  # __init__ freezes the data again and forgets the key
+
     @property
     def value(self) -> Any:
         """The value, under the name that shared variables use too."""

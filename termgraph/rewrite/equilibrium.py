@@ -35,16 +35,16 @@ def equilibrate(fgraph: FunctionGraph, rules: RuleSet, phase: str = "", protecte
 class Equilibrium:
     """The state of one run.
 
-    Invariants, between fires: `view.nodes` maps (canonical op, *inputs) to the node of the graph with these, and no two
+    Invariants, between fires: `nodes` maps (canonical op, *inputs) to the node of the graph with these, and no two
     nodes have the same; every node a rule could fire on is in the queue; `places` holds, for each variable that replaced
     another, the terms that stood in its place before.
     """
 
     def __init__(self, fgraph: FunctionGraph, session: Session, protected: Iterable[Variable]) -> None:
         self.fgraph, self.session = fgraph, session
-        self.view = session.context.graph = GraphView(fgraph, {*fgraph.inputs, *protected})
         # Nodes that rules make are interned together with those of the graph.
-        self.view.nodes = session.table.nodes
+        self.nodes = session.table.nodes
+        self.view = session.context.graph = GraphView(fgraph, session.table, {*fgraph.inputs, *protected})
         self.queue: deque[Apply] = deque()
         self.queued: set[Apply] = set()
         self.places: dict[Variable, list[Variable]] = {}
@@ -137,12 +137,12 @@ class Equilibrium:
 
     def _forget(self, node: Apply) -> None:
         key = self._key(node)
-        if self.view.nodes.get(key) is node:
-            del self.view.nodes[key]
+        if self.nodes.get(key) is node:
+            del self.nodes[key]
 
     def _twin(self, node: Apply) -> Apply | None:
         """The other node of the graph with the op and inputs of `node`; otherwise `node` is entered in the table."""
-        found = self.view.nodes.setdefault(self._key(node), node)
+        found = self.nodes.setdefault(self._key(node), node)
         return None if found is node else found
 
     def _merge(self, node: Apply) -> bool:

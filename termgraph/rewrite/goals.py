@@ -6,13 +6,15 @@ arguments are known and waits until then, so it may be written before or after t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cons import cons
+from kanren import eq
+from unification import reify
 
 from termgraph.graph.variable import Constant, Variable, literal_of
-from termgraph.rewrite.delay import Delayed, Goal, delayed
+from termgraph.rewrite.delay import Delayed, Goal, State, delayed, substitution_of
 from termgraph.terms.term import OpTerm
 
 
@@ -148,5 +150,13 @@ def _lookup(graph: Any, op: Any, inputs: Any) -> Any:
 
 
 def computed_by(x: Any, op: Any, inputs: Any) -> Goal:
-    """The graph computes x by `op` from `inputs`: the facts of a graph, where (op, inputs) determine x."""
-    return delayed(Delayed("computed_by", _lookup, (op, inputs), outs=x, contextual=True))
+    """The graph computes x by `op` from `inputs`: the facts of a graph, where (op, inputs) determine x and x them."""
+    fact = delayed(Delayed("computed_by", _lookup, (op, inputs), outs=x, contextual=True))
+
+    def goal(state: State) -> Iterator[State]:
+        known = reify(x, substitution_of(state))
+        if isinstance(known, Variable) and known.owner is not None:
+            yield from eq((op, inputs), (known.head, tuple(known.owner.inputs)))(state)
+        else:
+            yield from fact(state)
+    return goal

@@ -16,7 +16,7 @@ from typing import Any
 
 from unification import Var
 
-from termgraph.errors import RuleExecutionError
+from termgraph.errors import GraphTypeError, RuleExecutionError
 from termgraph.graph.op import Op, OutputOf
 from termgraph.graph.trace import describe
 from termgraph.graph.variable import Variable
@@ -58,13 +58,15 @@ class Context:
 def typed_like(before: Any, after: Any) -> Variable | None:
     """`after` as a Variable that can stand in `before`'s place, or None: every rule's obligation to keep the type.
 
-    A number takes the type and shape of `before`.
+    A number takes the type and shape of `before`. A static length may become known, but not to be 1: a dimension of length
+    1 broadcasts, one of unknown length does not, so there the shapes would differ.
     """
     if not isinstance(before, Variable):
         return None
     if not isinstance(after, Variable):
         return typed_literal(before.type, after, before)
-    return after if before.type.is_super(after.type) else None
+    same = after.type is before.type or (before.type.in_same_class(after.type) and before.type.is_super(after.type))
+    return after if same else None
 
 
 class Matchers:
@@ -221,7 +223,7 @@ class Compiled:
         self.lines: list[str] = []
         self.space: dict[str, Any] = {
             "clock": perf_counter, "equals_literal": equals_literal, "same_term": same_term, "typed_like": typed_like,
-            "reraise": reraise,
+            "reraise": reraise, "GraphTypeError": GraphTypeError,
         }
         self._references: dict[tuple[int, str], str] = {}
         plans = {}
@@ -358,6 +360,8 @@ class Compiled:
         out.append(f"{pad}    context.seconds[{number}] += clock() - start")
         out.append(f"{pad}    return {number}, after")
         out.append(f"{pad}context.found.append(({number}, after))")
+        out.append("    except GraphTypeError:")
+        out.append(f"        context.refuse({number}, 'type', start)  # for these types there is no right side")
         out.append("    except Exception as error:")
         out.append(f"        reraise({self._reference(rule, 'rule')}, v, error)")
         out.append("    return None")
@@ -389,7 +393,7 @@ class Compiled:
                 return matched[term]
             head, args, rest = split_pattern(term)
             inside = "".join(f"{self._build(a, bound, matched)}, " for a in args)
-            listed = f"({inside})" if rest is None else f"({inside}*{bound[rest]})"
+            listed = f"({inside})" if rest is None else f"({inside}*{bound[rest]},)" if args else bound[rest]
             return f"context.table.make({self._head(head, bound)}, {listed}, v.owner.trace)"
         if type(term) in (int, float, bool):
             return repr(term) if term == term and abs(term) != float("inf") else self._reference(term, "number")

@@ -73,6 +73,12 @@ class NodeTable:
         _known_types[key] = tuple(o.type for o in node.outputs) if plain else None
         return self._intern_node(node, trace)
 
+    def lookup(self, head: Any, inputs: Sequence[Any]) -> Variable | None:
+        """The variable with this head over these interned inputs, if the table has it."""
+        op, index = (head, head.default_output or 0) if isinstance(head, Op) else (head.op, head.index)
+        node = self.nodes.get((op.canonical, *inputs))
+        return None if node is None else node.outputs[index]
+
     # --- bringing in what others made -----------------------------------------------------------------------------------
 
     def leaf(self, variable: Variable) -> Variable:

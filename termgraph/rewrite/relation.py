@@ -12,10 +12,10 @@ from typing import Any
 from kanren import eq, lall
 from unification import Var, reify
 
-from termgraph.errors import BareLeftSideError, RuleError, TypeChangeError
+from termgraph.errors import BareLeftSideError, GraphTypeError, RuleError, TypeChangeError
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
-from termgraph.rewrite.delay import Delayed, Goal, State, delayed, substitution_of, variables_of, wake
+from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
 from termgraph.rewrite.matcher import Matchers, typed_like
 from termgraph.rewrite.skeleton import Skeleton, as_pattern, commuted, is_node
 from termgraph.rewrite.stage import NotStageable, stage
@@ -144,8 +144,19 @@ def equal_commuted(term: Any, pattern: Any) -> Goal:
 
 
 def keeps_type(before: Any, after: Any) -> Goal:
-    """Every rule's obligation: once both are known, the type of `after` is that of `before`, or narrower."""
-    return delayed(Delayed("keeps_type", lambda b, a: typed_like(b, a) is not None, (before, after)))
+    """Every rule's obligation: once both sides are known, `after` can be built and its type is that of `before`."""
+    def goal(state: State) -> Iterator[State]:
+        known = substitution_of(state)
+        old, new = reify(before, known), reify(after, known)
+        if isinstance(old, Variable) and not variables_of(new):
+            try:
+                result = typed_like(old, build(new))
+            except GraphTypeError:
+                return
+            if result is None:
+                return
+        yield state
+    return goal
 
 
 def check_types(rule: Rule, skeleton: Skeleton) -> None:
@@ -159,7 +170,7 @@ def check_types(rule: Rule, skeleton: Skeleton) -> None:
             after = build(reify(skeleton.after, chosen))
         except (TypeError, ValueError, AttributeError, NotImplementedError, IndexError):
             continue  # the sample does not fit the operators; that says nothing about the rule
-        if not isinstance(before, Variable) or not isinstance(after, Variable) or before.type.is_super(after.type):
+        if not isinstance(before, Variable) or not isinstance(after, Variable) or typed_like(before, after) is not None:
             return
         difference = difference or (before.type, after.type)
     if difference is not None:

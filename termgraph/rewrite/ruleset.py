@@ -79,7 +79,12 @@ class RuleSet:
     @cached_property
     def matchers(self) -> Matchers:
         """The generated code of all rules together."""
-        return Matchers([(rule, skeleton) for rule in self.rules for skeleton in rule.skeletons])
+        return Matchers([(rule, s) for rule in self.rules for s in rule.skeletons if not s.functional])
+
+    @cached_property
+    def merging(self) -> tuple[str, ...]:
+        """The names of the rules that say nothing but what hash-consing keeps true; the drivers count merges as theirs."""
+        return tuple(r.name for r in self.rules if any(s.functional for s in r.skeletons))
 
     @cached_property
     def searched(self) -> tuple[Rule, ...]:
@@ -89,7 +94,7 @@ class RuleSet:
     @cached_property
     def contextual(self) -> bool:
         """Whether a rule asks about the graph around a term."""
-        return any(s.contextual for r in self.rules for s in r.skeletons if r.name != "merge")
+        return any(s.contextual and not s.functional for r in self.rules for s in r.skeletons)
 
     def search(self, variable: Variable, context: Context) -> tuple[Rule, Variable] | None:
         """The first result of a rule that has to be searched, found by kanren."""

@@ -89,8 +89,7 @@ class Session:
             stats[rule.name].fires += 1
             trace = before.owner.trace if before.owner is not None else None
             report.steps.append(Step(rule, before, after, trace, report.phase))
-        if self.merges and "merge" in stats:
-            stats["merge"].matches += self.merges
-            stats["merge"].fires += self.merges
+        for name in self.rules.merging:
+            stats[name].matches = stats[name].fires = self.merges
         return report
 

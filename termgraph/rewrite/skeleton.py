@@ -36,6 +36,12 @@ class Skeleton:
         return any(g.contextual for g in self.residue)
 
     @property
+    def functional(self) -> bool:
+        """Whether it says only that op and inputs determine the output: what the drivers' hash-consing table keeps true."""
+        facts = [g for g in self.residue if g.name == "computed_by"]
+        return any(g.outs is self.after and tuple(g.args) == split_head(self.before) for g in facts)
+
+    @property
     def head(self) -> Any:
         """The head of `before`: an Op, `OutputOf` or OpTerm, or a logic variable for any."""
         return split_pattern(self.before)[0]
@@ -78,6 +84,11 @@ def split_pattern(term: Any) -> tuple[Any, tuple[Any, ...], Any]:
     if split is None:
         raise TypeError(f"{term} is not a pattern")
     return split
+
+
+def split_head(term: Any) -> tuple[Any, Any]:
+    """The (op, inputs) that a pattern f(*xs) is made of."""
+    return (term.car, term.cdr) if type(term) is ConsPair else (term.head, term.args)
 
 
 def is_node(term: Any) -> bool:

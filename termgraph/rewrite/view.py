@@ -7,8 +7,8 @@ from typing import Any
 
 from termgraph.graph.apply import Apply
 from termgraph.graph.fgraph import FunctionGraph, Output
-from termgraph.graph.op import Op
 from termgraph.graph.variable import Constant, Variable
+from termgraph.rewrite.nodes import NodeTable
 
 
 class GraphView:
@@ -19,21 +19,16 @@ class GraphView:
     the node that overwrites it, whatever else is rewritten.
     """
 
-    def __init__(self, fgraph: FunctionGraph, protected: Iterable[Variable] = ()) -> None:
+    def __init__(self, fgraph: FunctionGraph, table: NodeTable, protected: Iterable[Variable] = ()) -> None:
         self.fgraph = fgraph
         #: variables whose memory belongs to somebody else: inputs, unless the caller gave them up
         self.protected = set(protected)
         self.rank: dict[Apply, int] = {node: rank for rank, node in enumerate(fgraph.toposort())}
-        self.nodes: dict[tuple[Any, ...], Apply] = {}
+        self.table = table
 
     def lookup(self, head: Any, inputs: Any) -> Variable | None:
         """The variable of the graph with this head over these inputs, if there is one."""
-        op = head if isinstance(head, Op) else head.op
-        node = self.nodes.get((op.canonical, *inputs))
-        if node is None:
-            return None
-        index = (head.default_output or 0) if isinstance(head, Op) else head.index
-        return node.outputs[index]  # type: ignore[no-any-return]
+        return self.table.lookup(head, inputs)
 
     def client_count(self, variable: Variable) -> int:
         """How many places read `variable`, outputs of the graph included."""

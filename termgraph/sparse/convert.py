@@ -11,10 +11,11 @@ from termgraph.config import config
 from termgraph.errors import GraphTypeError
 from termgraph.graph.apply import Apply
 from termgraph.graph.op import Op, is_pattern
-from termgraph.sparse.derivative import dense_cotangent, sparse_cotangent
+from termgraph.sparse.derivative import sparse_cotangent
 from termgraph.sparse.restrict import restrict
 from termgraph.sparse.type import FORMATS, SparseTensorType
 from termgraph.sparse.variable import as_sparse_variable, dense_input, sparse_input
+from termgraph.tensor.elementwise import unbroadcast
 from termgraph.tensor.type import COMPLEX, TensorType
 
 
@@ -69,7 +70,7 @@ class SparseFromDense(Op):
         return [input_shapes[0]]
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return [dense_cotangent(dense_from_sparse(cotangents[0]), inputs[0])]
+        return [unbroadcast(dense_from_sparse(cotangents[0]), inputs[0])]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         return [None if tangents[0] is None else self(tangents[0])]

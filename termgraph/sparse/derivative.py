@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-import termgraph.tensor as tt
 from termgraph.errors import StaticShapeError
 from termgraph.graph.op import Op
-from termgraph.tensor.elementwise import unbroadcast
 from termgraph.tensor.type import DISCRETE, StaticShape
 
 
@@ -24,20 +22,10 @@ def sparse_cotangent(g: Any, x: Any) -> Any:
     return g if x.type.dtype in DISCRETE else g.astype(x.type.dtype)
 
 
-def dense_cotangent(g: Any, y: Any) -> Any:
-    """The dense `g` as a cotangent of the dense `y`: summed where `y` was broadcast, in its dtype where that is a float, and
-    with the lengths 1 that its type knows."""
-    if g.type.ndim == y.type.ndim:
-        known = tuple(1 if b and not seen and s is None else None for b, seen, s in zip(
-            y.type.broadcastable, g.type.broadcastable, g.type.shape, strict=True))
-        return unbroadcast(tt.specify_shape(g, known), y)
-    return g if y.type.dtype in DISCRETE else tt.cast(g, y.type.dtype)
-
-
-def total(tangents: Iterable[Any]) -> Any:
-    """The sum of those tangents that are not None; None where all are."""
+def total(tangents: Iterable[Any], dtype: str) -> Any:
+    """The sum of those tangents that are not None, in `dtype`; None where all are."""
     given = [t for t in tangents if t is not None]
-    return reduce(lambda a, b: a + b, given) if given else None
+    return reduce(lambda a, b: a + b, given).astype(dtype) if given else None
 
 
 def merged_shape(op: Op, *shapes: Sequence[int | None]) -> StaticShape:

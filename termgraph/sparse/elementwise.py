@@ -17,14 +17,16 @@ from termgraph.graph.apply import Apply
 from termgraph.graph.op import Op, is_pattern
 from termgraph.graph.variable import Variable
 from termgraph.sparse.convert import to_format
-from termgraph.sparse.derivative import dense_cotangent, merged_shape, sparse_cotangent, total
+from termgraph.sparse.derivative import merged_shape, sparse_cotangent, total
 from termgraph.sparse.restrict import restrict, summed_to
 from termgraph.sparse.storage import add as add_matrices
 from termgraph.sparse.storage import gather, values_at, with_values
 from termgraph.sparse.structured import neg
 from termgraph.sparse.variable import dense_input, is_sparse, sparse_input
 from termgraph.tensor.dimshuffle import dimshuffle
-from termgraph.tensor.scalar import same
+from termgraph.tensor.elementwise import unbroadcast
+from termgraph.tensor.scalar import neg as dense_neg
+from termgraph.tensor.scalar import reciprocal, same, second
 from termgraph.tensor.type import TensorType
 from termgraph.terms.term import Term
 
@@ -68,7 +70,7 @@ class AddSS(Op):
         return [sparse_cotangent(restrict(cotangents[0], x), x) for x in inputs]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        return [total(tangents)]
+        return [total(tangents, outputs[0].type.dtype)]
 
 
 class AddSD(Op):
@@ -88,8 +90,8 @@ class AddSD(Op):
         x, y = inputs
         for d, wide in enumerate(node.inputs[1].type.broadcastable):
             if not wide and y.shape[d] != x.shape[d]:
-                raise ValueError(f"{self}: the sparse matrix has shape {x.shape} and the dense one {y.shape}; they differ along "
-                                 f"dimension {d}, which broadcasts only where the type says its length is 1.")
+                raise ValueError(f"{self}: the sparse matrix has shape {x.shape} and the dense one {y.shape}: they differ "
+                                 f"along dimension {d}, which broadcasts only where the type says its length is 1.")
         output_storage[0][0] = np.asarray(x + np.broadcast_to(y, x.shape), dtype=node.outputs[0].type.numpy_dtype)
 
     def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
@@ -97,7 +99,7 @@ class AddSD(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         (x, y), (g,) = inputs, cotangents
-        return [sparse_cotangent(restrict(g, x), x), dense_cotangent(g, y)]
+        return [sparse_cotangent(restrict(g, x), x), unbroadcast(g, y)]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         tx, ty = tangents
@@ -105,7 +107,7 @@ class AddSD(Op):
             return [None if tx is None else tx.astype(outputs[0].type.dtype).toarray()]
         if tx is None:
             ty = tt.cast(ty, outputs[0].type.dtype)
-            return [tt.second(outputs[0], ty) if any(inputs[1].type.broadcastable) else ty]
+            return [second(outputs[0], ty) if any(inputs[1].type.broadcastable) else ty]
         return [self(tx, ty)]
 
 
@@ -135,7 +137,8 @@ class MulSS(Op):
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         (x, y), (tx, ty) = inputs, tangents
-        return [total([None if tx is None else self(tx, y), None if ty is None else self(x, ty)])]
+        parts = (None if tx is None else self(tx, y), None if ty is None else self(x, ty))
+        return [total(parts, outputs[0].type.dtype)]
 
 
 class MulSD(Op):
@@ -161,11 +164,12 @@ class MulSD(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         (x, y), (g,) = inputs, cotangents
-        return [sparse_cotangent(self(g, y), x), dense_cotangent(summed_to(mul_s_s(g, x), y), y)]
+        return [sparse_cotangent(self(g, y), x), unbroadcast(summed_to(mul_s_s(g, x), y), y)]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         (x, y), (tx, ty) = inputs, tangents
-        return [total([None if tx is None else self(tx, y), None if ty is None else self(x, ty)])]
+        parts = (None if tx is None else self(tx, y), None if ty is None else self(x, ty))
+        return [total(parts, outputs[0].type.dtype)]
 
 
 add_s_s = AddSS()
@@ -203,7 +207,9 @@ def add(x: Any, y: Any) -> Any:
 
 def sub(x: Any, y: Any) -> Any:
     """x - y where one is sparse at least: sparse if both are, else dense."""
-    return add(x, neg(y) if is_pattern(y) or is_sparse(y) else tt.neg(tt.as_tensor_variable(y)))
+    if isinstance(y, (int, float)):
+        return add(x, -y)  # stays a Python number, which takes the dtype of x
+    return add(x, neg(y) if is_pattern(y) or is_sparse(y) else dense_neg(y))
 
 
 subtract = sub
@@ -221,7 +227,7 @@ def true_div(x: Any, y: Any) -> Any:
     """x / y for a sparse x and a dense y, on the structure of x. Raises GraphTypeError for a sparse y."""
     if is_sparse(y):
         raise GraphTypeError(f"cannot divide by the sparse matrix {y}: what it does not store is 0.")
-    return mul(x, tt.reciprocal(y))
+    return mul(x, 1.0 / y if isinstance(y, (int, float)) else reciprocal(y))
 
 
 def row_scale(x: Any, s: Any) -> Any:

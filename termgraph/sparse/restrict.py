@@ -8,10 +8,11 @@ from typing import Any
 from termgraph.graph.apply import Apply
 from termgraph.graph.null import DisconnectedType
 from termgraph.graph.op import Op
-from termgraph.sparse.derivative import dense_cotangent, merged_shape, sparse_cotangent
+from termgraph.sparse.derivative import merged_shape, sparse_cotangent
 from termgraph.sparse.storage import gather, values_at, with_values
 from termgraph.sparse.type import SparseTensorType
 from termgraph.sparse.variable import dense_input, is_sparse, sparse_input
+from termgraph.tensor.elementwise import unbroadcast
 
 
 class Restrict(Op):
@@ -35,10 +36,8 @@ class Restrict(Op):
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         g, x = inputs
         g_type = node.inputs[0].type
-        if isinstance(g_type, SparseTensorType):
-            data = values_at(g, x)
-        else:
-            data = gather(g, x, g_type.broadcastable).copy()
+        sparse = isinstance(g_type, SparseTensorType)
+        data = values_at(g, x) if sparse else gather(g, x, g_type.broadcastable).copy()
         output_storage[0][0] = with_values(x, data)
 
     def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
@@ -52,7 +51,7 @@ class Restrict(Op):
         seen = self(cotangents[0], x)
         if is_sparse(g):
             return [sparse_cotangent(seen, g), DisconnectedType()()]
-        return [dense_cotangent(summed_to(seen, g), g), DisconnectedType()()]
+        return [unbroadcast(summed_to(seen, g), g), DisconnectedType()()]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         return [None if tangents[0] is None else self(tangents[0], inputs[1])]

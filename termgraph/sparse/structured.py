@@ -15,14 +15,15 @@ import termgraph.tensor as tt
 from termgraph.errors import GraphTypeError
 from termgraph.graph.apply import Apply
 from termgraph.graph.op import Op
-from termgraph.sparse.derivative import dense_cotangent, sparse_cotangent, total
+from termgraph.sparse.derivative import sparse_cotangent, total
 from termgraph.sparse.like import float_zeros_like
 from termgraph.sparse.parts import csm_data, with_data
 from termgraph.sparse.restrict import restrict
 from termgraph.sparse.storage import with_values
 from termgraph.sparse.variable import dense_input, sparse_input
-from termgraph.tensor.elementwise import Elemwise, Row, row_named
+from termgraph.tensor.elementwise import Elemwise, Row, row_named, unbroadcast
 from termgraph.tensor.elementwise import float_zeros_like as dense_zeros_like
+from termgraph.tensor.scalar import second
 from termgraph.tensor.type import DISCRETE
 
 
@@ -64,7 +65,7 @@ class Structured(Op):
         results = [float_zeros_like(x) if first is None or discrete else
                    sparse_cotangent(with_data(x, first(g, *values)), x)]
         results += [dense_zeros_like(s) if partial is None or discrete else
-                    dense_cotangent(tt.sum(partial(g, *values)), s) for s, partial in zip(scalars, rest, strict=True)]
+                    unbroadcast(tt.sum(partial(g, *values)), s) for s, partial in zip(scalars, rest, strict=True)]
         return results
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
@@ -73,11 +74,11 @@ class Structured(Op):
             return [None]
         values = (csm_data(x), *scalars, csm_data(out))
         directions = [None if tangents[0] is None else csm_data(restrict(tangents[0], x)), *tangents[1:]]
-        parts = total(partial(t, *values) for t, partial in zip(directions, self.scalar_op.partials, strict=True)
-                      if t is not None and partial is not None)
-        if parts is None:
+        data = total((partial(t, *values) for t, partial in zip(directions, self.scalar_op.partials, strict=True)
+                      if t is not None and partial is not None), out.type.dtype)
+        if data is None:
             return [None]
-        return [with_data(x, tt.cast(tt.second(values[0], parts) if parts.type.ndim == 0 else parts, out.type.dtype))]
+        return [with_data(x, second(values[0], data) if data.type.ndim == 0 else data)]
 
     def __str__(self) -> str:
         return f"Structured{{{self.scalar_op.name}}}"

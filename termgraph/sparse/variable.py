@@ -226,3 +226,6 @@ def sparse_constructor(value: Any, name: str | None = None, strict: bool = False
         raise GraphTypeError(f"expected a matrix of format csr or csc, got {describe_value(value)}.")
     return SparseSharedVariable(SparseTensorType(value.format, value.dtype), value if borrow else value.copy(), name,
                                 strict, allow_downcast)
+
+
+as_sparse = as_sparse_variable

@@ -12,6 +12,7 @@ from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named
 from termgraph.tensor.elementwise import rows as _table  # `rows` is the constructor of row variables
 from termgraph.tensor.join import *  # noqa: F403
 from termgraph.tensor.linear import *  # noqa: F403
+from termgraph.tensor.literal import lengths_from_inputs
 from termgraph.tensor.reduction import *  # noqa: F403
 from termgraph.tensor.scalar import *  # noqa: F403
 from termgraph.tensor.shape import *  # noqa: F403

@@ -149,8 +149,8 @@ def zeros_like(model: Any, dtype: Any = None) -> Any:
     """Zeros in the shape of `model`, and in its dtype by default.
 
     >>> import termgraph.tensor as tt
-    >>> zeros_like(tt.vector("x")).owner
-    Second(x, DimShuffle{order=[x]}(0.0))
+    >>> zeros_like(tt.vector("x")).owner.op, zeros_like(tt.scalar("x"))
+    (Second, 0.0)
     """
     return full_like(model, 0, dtype)
 

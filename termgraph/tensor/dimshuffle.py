@@ -39,7 +39,8 @@ class DimShuffle(Op):
         self.shuffle = [o for o in kept if isinstance(o, int)]
         self.drop = [d for d in range(input_ndim) if d not in kept]
         self._axes = tuple(self.shuffle + self.drop)
-        self._index: tuple[Any, ...] = tuple(np.newaxis if o == "x" else slice(None) for o in self.new_order) + (0,) * len(self.drop)
+        self._index: tuple[Any, ...] = (
+            *(np.newaxis if o == "x" else slice(None) for o in self.new_order), *(0 for _ in self.drop))
         if not self.new_order:
             self._index += (...,)  # else the result would be a NumPy scalar
 

@@ -71,7 +71,7 @@ def count_inputs(template: Template) -> int:
     return sum(part is INPUT for entry in template for part in (entry if isinstance(entry, Slice) else (entry,)))
 
 
-def fill_template(template: Template, values: Sequence[Any]) -> list[Any]:
+def fill_template(template: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     """The entries of the template with its markers replaced by `values`, in order; the Slices stay Slices."""
     rest = iter(values)
     return [Slice(*[next(rest) if p is INPUT else p for p in entry]) if isinstance(entry, Slice)

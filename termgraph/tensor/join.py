@@ -292,7 +292,7 @@ def roll(x: Any, shift: Any, axis: int | None = None) -> Any:
     if length is not None and isinstance(shift, int):
         at: Any = -shift % max(length, 1)
     else:
-        at = mod(sub(0, shift), maximum(shape_i(x, axis), 1))
+        at = mod(sub(0, as_length(shift)), maximum(shape_i(x, axis), 1))
     before = (slice(None),) * axis
     return join(axis, getitem(x, (*before, slice(at, None))), getitem(x, (*before, slice(None, at))))
 

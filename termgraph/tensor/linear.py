@@ -19,8 +19,9 @@ from termgraph.tensor.scalar import abs as abs_
 from termgraph.tensor.scalar import add, maximum, minimum, mul, neq, same, sqr, sqrt
 from termgraph.tensor.scalar import pow as pow_
 from termgraph.tensor.shape import flatten, product, reshape, shape_i, shape_tuple
+from termgraph.tensor.subtensor import inc_subtensor
 from termgraph.tensor.type import DISCRETE, TensorType
-from termgraph.tensor.variable import TensorVariable, as_tensor_variable
+from termgraph.tensor.variable import as_tensor_variable
 
 
 def sum_of(tangents: Sequence[Any]) -> Any:
@@ -165,7 +166,7 @@ _matmul = MatMul()
 
 
 def _is_sparse(x: Any) -> bool:
-    return isinstance(x, Variable) and not isinstance(x.type, TensorType) and hasattr(x, "format")
+    return isinstance(x, Variable) and not isinstance(x.type, TensorType) and hasattr(x.type, "format")
 
 
 def _is_number(x: Any) -> bool:
@@ -345,7 +346,7 @@ class ExtractDiag(Op):
         at = arange(shape_i(g, -1))
         below, right = (at + k if k else at for k in (max(-self.offset, 0), max(self.offset, 0)))
         zeros = float_zeros_like(dimshuffle(x, order))
-        filled = TensorVariable.functions["inc_subtensor"](zeros[below, right], dimshuffle(g, [ndim - 2, *range(ndim - 2)]))
+        filled = inc_subtensor(zeros[below, right], dimshuffle(g, [ndim - 2, *range(ndim - 2)]))
         return [dimshuffle(filled, [order.index(d) for d in range(ndim)])]
 
     def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:

@@ -96,7 +96,8 @@ def magnitude(dtypes: Sequence[str]) -> str:
 
 def _log1mexp(x: np.ndarray) -> np.ndarray:
     # Maechler (2012), "Accurately computing log(1 - exp(-|a|))": switch formulas at log 2.
-    return np.where(x < -np.log(2.0), np.log1p(-np.exp(x)), np.log(-np.expm1(x))).astype(x.dtype, copy=False)
+    with np.errstate(divide="ignore", invalid="ignore"):  # each formula is also computed where the other one is taken
+        return np.where(x < -np.log(2.0), np.log1p(-np.exp(x)), np.log(-np.expm1(x))).astype(x.dtype, copy=False)
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:

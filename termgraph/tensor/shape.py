@@ -198,8 +198,8 @@ def elements(vector: Any, count: int | None) -> list[Any]:
     if owner is not None and isinstance(owner.op, Shape):
         return list(shape_tuple(owner.inputs[0]))
     known = known_elements(vector, count)
-    getitem = TensorVariable.functions.get("getitem")
-    return [as_length(getitem(vector, i) if n is None else n) for i, n in enumerate(known)]  # type: ignore[misc]
+    getitem = TensorVariable.functions["getitem"]
+    return [as_length(getitem(vector, i) if n is None else n) for i, n in enumerate(known)]
 
 
 def product(lengths: Iterable[Any]) -> Any:

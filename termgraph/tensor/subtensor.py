@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -184,8 +184,8 @@ class AdvancedSubtensor(_Reading):
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         check_block(self, node.inputs[1:], inputs[1:])
         result = inputs[0][numpy_index(self.idx_list, inputs[1:])]
-        # Without an array left (all of them 0-d) NumPy gives a view.
-        output_storage[0][0] = result if result.base is None else result.copy()
+        # NumPy gives a view where the node was made with scalars only.
+        output_storage[0][0] = result.copy() if np.may_share_memory(result, inputs[0]) else result
 
     def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
         x, *variables = node.inputs
@@ -288,11 +288,19 @@ class _Writing(_Indexing):
         return shown[:-1] + (", inplace}" if self.inplace and self.idx_list else "inplace}" if self.inplace else "}")
 
 
+def _fits(y: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether `y` can be converted to `dtype` and nothing is lost."""
+    if np.can_cast(y.type.numpy_dtype, dtype, "safe"):
+        return True
+    if not isinstance(y, Constant) or not np.can_cast(y.type.numpy_dtype, dtype, "same_kind"):
+        return False
+    return np.array_equal(y.data.astype(dtype), y.data)
+
+
 def _as_written(y: Any, x: Any, part: TensorType) -> Any:
     """`y` as a variable of the dtype of `x` and the rank of the part; raises GraphTypeError or StaticShapeError."""
     y = weak_constant(y, [x.type.numpy_dtype]) if isinstance(y, (bool, int, float)) else as_tensor_variable(y)
-    if not np.can_cast(y.type.numpy_dtype, x.type.numpy_dtype, "same_kind") or np.dtype(y.type.dtype).itemsize > max(
-            x.type.numpy_dtype.itemsize, 8 if isinstance(y, Constant) else 0):
+    if not _fits(y, x.type.numpy_dtype):
         raise GraphTypeError(f"cannot write {y} of dtype {y.type.dtype} into {x} of dtype {x.type.dtype} without losing "
                              "precision; convert it with .astype first.")
     y = cast(as_tensor_variable(y, ndim=part.ndim), x.type.dtype)
@@ -394,7 +402,7 @@ def _expand(items: Sequence[Any], ndim: int, x: Any) -> list[Any]:
         if item is None or item is Ellipsis:
             return 0
         dtype = getattr(item, "dtype", None)
-        if isinstance(item, list) and not _holds_variables(item):
+        if isinstance(item, (list, tuple)) and not _holds_variables(item):
             item = np.asarray(item)
             dtype = item.dtype
         return item.ndim if dtype is not None and str(dtype) == "bool" else 1
@@ -410,10 +418,14 @@ def _expand(items: Sequence[Any], ndim: int, x: Any) -> list[Any]:
     return [*items[: at[0]], *[slice(None)] * (ndim - used), *items[at[0] + 1:]]
 
 
+def _reader(variables: Sequence[Any]) -> type[Subtensor] | type[AdvancedSubtensor]:
+    return AdvancedSubtensor if any(is_index_array(v) for v in variables) else Subtensor
+
+
 def getitem(x: Any, index: Any) -> Any:
     """`x[index]`: ints, slices, None, Ellipsis, and arrays of integers or bools, constant or symbolic, by NumPy's rules.
 
-    Of a pattern, whose rank is not known, ints and slices only. Raises IndexError where a constant index lies outside a
+    Of a pattern, whose rank is not known, neither None nor Ellipsis. Raises IndexError where a constant index lies outside a
     known length or there are too many, GraphTypeError for what is no index.
 
     >>> import termgraph.tensor as tt
@@ -424,17 +436,16 @@ def getitem(x: Any, index: Any) -> Any:
     variables: list[Any] = []
     if is_pattern(x):
         if any(item is None or item is Ellipsis for item in items):
-            raise GraphTypeError(f"the pattern {x} can be indexed with integers and slices only, got {index!r}.")
+            raise GraphTypeError(f"the pattern {x} has no known rank, so its index can have no None and no Ellipsis; got {index!r}.")
         template = as_template([_entry(item, variables) for item in items])
-        return Subtensor(template)(x, *variables)
+        return _reader(variables)(template)(x, *variables)
     x = as_tensor_variable(x)
     items = _expand(items, x.type.ndim, x)
     entries: list[Any] = [None if item is None else _entry(item, variables) for item in items]
     kept = [e for e in entries if e is not None]
     template = as_template(kept)
-    advanced = any(is_index_array(v) for v in variables)
     if template or len(kept) == len(entries):
-        result = (AdvancedSubtensor if advanced else Subtensor)(template)(x, *variables)
+        result = _reader(variables)(template)(x, *variables)
     else:
         result = x
     return result if len(kept) == len(entries) else _with_new_axes(result, entries, variables, x.type.ndim)
@@ -442,22 +453,10 @@ def getitem(x: Any, index: Any) -> Any:
 
 def _with_new_axes(result: Any, entries: Sequence[Any], variables: Sequence[Any], ndim: int) -> Any:
     """`result`, indexed without the new axes among `entries`, with them."""
-    rest = iter(variables)
-    known = [Slice() if isinstance(e, Slice) else next(rest) if e is INPUT else e
-             for e in _without_slice_inputs(entries, rest)]
-    wanted = layout(known, ndim).dims
-    have = layout([e for e in known if e is not None], ndim).dims
+    filled = fill_template(entries, variables)
+    wanted = layout(filled, ndim).dims
+    have = layout([e for e in filled if e is not None], ndim).dims
     return dimshuffle(result, ["x" if label is None else have.index(label) for label in wanted])
-
-
-def _without_slice_inputs(entries: Sequence[Any], variables: Iterator[Any]) -> Iterator[Any]:
-    """The entries; the variables of a slice are dropped from `variables` as it is passed."""
-    for entry in entries:
-        if isinstance(entry, Slice):
-            for part in entry:
-                if part is INPUT:
-                    next(variables)
-        yield entry
 
 
 def _written(x: Any, y: Any, inplace: bool, set_instead_of_inc: bool) -> Any:

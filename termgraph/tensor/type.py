@@ -72,7 +72,8 @@ class TensorType(Type):
     def __deepcopy__(self, memo: Any) -> TensorType:
         return self
 
-    __copy__ = __deepcopy__  # type: ignore[assignment]
+    def __copy__(self) -> TensorType:
+        return self
 
     @property
     def ndim(self) -> int:
@@ -126,7 +127,7 @@ class TensorType(Type):
                              "Convert it yourself, or use allow_downcast=True.")
 
     def freeze(self, data: Any) -> Any:
-        if data.flags.writeable:
+        if data.flags.writeable or data.base is not None:  # a read-only view of what others may write to
             data = data.copy()
             data.flags.writeable = False
         return data

@@ -35,7 +35,7 @@ a, b, c = tt.lscalars("a", "b", "c")
     (lambda: x ** (y + 1), "x ** (y + 1)"),
     (lambda: -(x * y), "-(x * y)"),
     (lambda: -x * y, "-x * y"),
-    (lambda: -(-x), "--x"),
+    (lambda: tt.neg(-x), "--x"),
     (lambda: x - -y, "x - -y"),
     (lambda: (a < b) & (b >= c), "(a < b) & (b >= c)"),
     (lambda: tt.lt(tt.le(a, b), c), "(a <= b) < c"),

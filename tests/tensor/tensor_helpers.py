@@ -42,9 +42,8 @@ def _check_memory(variable, value, values, givens):
 
 
 def check_op(f, values, expected, types=None):
-    """`f` has the value and dtype of the array `expected` on `values`, and its graph infers its shapes right.
-
-    Returns the value.
+    """`f` has the value and dtype of the array `expected` on `values`, and its graph infers its shapes right; the
+    thunks agree. Returns the value.
     """
     variables = variables_like(values, types)
     givens = {x: x.type.filter(np.asarray(v)) for x, v in zip(variables, values, strict=True)}
@@ -55,7 +54,23 @@ def check_op(f, values, expected, types=None):
     assert result.shape == expected.shape, f"shape {result.shape}, expected {expected.shape}"
     np.testing.assert_allclose(result, expected, rtol=1e-5 if result.dtype.itemsize < 8 else 1e-10, atol=1e-12)
     check_infer_shape([output], givens)
+    check_thunks([output], givens)
     return result
+
+
+def check_thunks(outputs, givens):
+    """Every node's thunk computes what its `perform` does, and says that it did."""
+    for node in toposort(outputs, givens):
+        inputs = evaluate(node.inputs, givens)
+        storage = {v: [np.array(value)] for v, value in zip(node.inputs, inputs, strict=True)}
+        storage |= {v: [None] for v in node.outputs}
+        computed = {v: [v not in node.outputs] for v in storage}
+        node.op.make_thunk(node, storage, computed, [])()
+        for output, expected in zip(node.outputs, evaluate(node.outputs, givens), strict=True):
+            (found,) = storage[output]
+            assert type(found) is np.ndarray, f"the thunk of {node} gave a {type(found).__name__}, not an ndarray"
+            assert found.dtype == expected.dtype and computed[output] == [True], f"the thunk of {node}"
+            np.testing.assert_array_equal(found, expected, err_msg=f"the thunk of {node}")
 
 
 def check_infer_shape(outputs, givens):
@@ -124,7 +139,8 @@ def check_pushforward(f, values, types=None, seed=0, tolerance=1e-5):
                   for x, v in zip(variables, values, strict=True)]
     symbols = [None if d is None else x.type(name=f"t{i}") for i, (x, d) in enumerate(zip(variables, directions, strict=True))]
     tangent = forward_sweep(output, variables, symbols)
-    up, down = ([v if d is None else np.asarray(v + s * STEP * d) for v, d in zip(values, directions, strict=True)] for s in (1, -1))
+    up, down = ([v if d is None else np.asarray(v + s * STEP * d) for v, d in zip(values, directions, strict=True)]
+                for s in (1, -1))
     high, low = (evaluate([output], dict(zip(variables, v, strict=True)))[0] for v in (up, down))
     expected = (high - low) / (2 * STEP)
     found = np.zeros_like(expected)

@@ -126,7 +126,9 @@ def test_derivatives_of_triangles():
     check_derivatives(lambda v: tt.identity_like(v) * v, [RNG.normal(size=(2, 2))])
 
 
-@pytest.mark.parametrize("arguments", [(5,), (0,), (-3,), (2, 9), (9, 2), (0, 9, 2), (0, 10, 2), (9, 0, -2), (0, 9, -1), (3, 3)])
+@pytest.mark.parametrize("arguments", [
+    (5,), (0,), (-3,), (2, 9), (9, 2), (3, 3), (0, 9, 2), (0, 10, 2), (9, 0, -2), (0, 9, -1)],
+)
 def test_arange_of_integers(arguments):
     check_op(tt.arange, lengths(*arguments), np.arange(*arguments))
     check_op(tt.arange, [np.asarray(a, "int8") for a in arguments], np.arange(*arguments))

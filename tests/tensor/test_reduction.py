@@ -68,10 +68,10 @@ def test_logical_reductions_are_numpys(name, dtype):
 def test_mean_var_and_std_are_numpys(dtype):
     for shape, axis in SHAPES_AND_AXES:
         x = draw(shape, dtype)
-        for keepdims in (False, True):
-            check_op(lambda v, a=axis, k=keepdims: tt.mean(v, axis=a, keepdims=k), [x], np.mean(x, axis=axis, keepdims=keepdims))
-            check_op(lambda v, a=axis, k=keepdims: tt.var(v, axis=a, keepdims=k), [x], np.var(x, axis=axis, keepdims=keepdims))
-            check_op(lambda v, a=axis, k=keepdims: tt.std(v, axis=a, keepdims=k), [x], np.std(x, axis=axis, keepdims=keepdims))
+        for name in ("mean", "var", "std"):
+            for keepdims in (False, True):
+                check_op(lambda v, n=name, a=axis, k=keepdims: getattr(tt, n)(v, axis=a, keepdims=k), [x],
+                         getattr(np, name)(x, axis=axis, keepdims=keepdims))
     x = draw((4, 3), "float64")
     check_op(lambda v: tt.var(v, axis=0, ddof=1), [x], np.var(x, axis=0, ddof=1))
     check_op(lambda v: tt.var(v, ddof=2), [x], np.var(x, ddof=2), [tt.TensorType("float64", (4, 3))])
@@ -105,9 +105,9 @@ def test_positions_have_no_derivative_but_maxima_do():
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std"])
 def test_derivatives(name):
     for seed, (shape, axis) in enumerate(SHAPES_AND_AXES):
-        if name == "std" and np.ones(shape).size == 1 or name == "std" and axis in ((), 0) and shape in ((2, 3), (1, 3)):
-            continue  # the square root has no derivative at zero
         x = draw(shape, "float64", seed)
+        if name == "std" and not np.std(x, axis=axis).all():
+            continue  # the square root has no derivative at zero
         for keepdims in (False, True):
             check_derivatives(lambda v, a=axis, k=keepdims: getattr(tt, name)(v, axis=a, keepdims=k), [x], seed=seed)
 
@@ -207,7 +207,7 @@ def test_patterns():
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint16", "bool"])
 def test_running_sums_and_products_are_numpys(name, dtype):
-    for shape, axis in [((), None), ((4,), None), ((4,), 0), ((3, 2), None), ((3, 2), 0), ((3, 2), -1), ((0, 2), 0), ((2, 0), 0)]:
+    for shape, axis in [((), None), ((4,), None), ((4,), 0), ((3, 2), None), ((3, 2), 0), ((3, 2), -1), *EMPTY]:
         x = draw(shape, dtype)
         check_op(lambda v, a=axis: getattr(tt, name)(v, axis=a), [x], getattr(np, name)(x, axis=axis))
 

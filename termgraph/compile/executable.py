@@ -92,15 +92,15 @@ class Function:
         names.update((f"s{k}", cell) for k, cell in enumerate(maker.update_targets()))
         emptied = vm.cells_left()
         names.update((f"e{k}", cell) for k, cell in enumerate(emptied))
-        unrolled = not vm.lazy and len(vm.steps) <= UNROLLED
-        for k, (thunk, dead) in enumerate(vm.steps if unrolled else []):
-            names[f"thunk{k}"] = thunk
+        unrolled = not vm.lazy and len(vm.nodes) <= UNROLLED
+        for k, dead in enumerate(vm.dead if unrolled else []):
+            names[f"thunk{k}"] = vm.thunks[k]
             names.update((f"d{k}_{j}", cell) for j, cell in enumerate(dead))
         plan = Plan(
             conversions=tuple("" if self._trust_input else conversion_of(k, i.variable.type)
                               for k, i in enumerate(arguments)),
             mutable=tuple(k for k, i in enumerate(arguments) if i.mutable),
-            dead=tuple(len(dead) for _, dead in vm.steps) if unrolled else None,
+            dead=tuple(len(dead) for dead in vm.dead) if unrolled else None,
             results=count, returned=_returned(maker.ingredients.form, count),
             updates=len(vm.output_storage) - count, emptied=len(emptied),
         )

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from termgraph.compile.mode import Mode, Phase, register_mode
+from termgraph.rules import ALL
 
 
 def default_phases() -> tuple[Phase, ...]:
     """The phases of FAST_RUN. Those tagged "fast_compile" are also the phases of FAST_COMPILE."""
-    return ()
+    return (
+        Phase("simplify", ALL.filter(phase="simplify"), frozenset({"fast_compile"})),
+        Phase("specialize", ALL.filter(phase="specialize")),
+        Phase("inplace", ALL.filter(phase="inplace")),
+    )
 
 
 def _fast_compile_phases() -> tuple[Phase, ...]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from termgraph.compile.copies import insert_copies
 from termgraph.compile.io import In, Out
-from termgraph.compile.mode import Mode
+from termgraph.compile.mode import Mode, Phase
 from termgraph.compile.vm import VM
 from termgraph.graph.aliasing import check_destroyed
 from termgraph.graph.apply import Apply
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.op import StorageMap
-from termgraph.graph.replace import clone_get_equiv
 from termgraph.graph.shared import SharedVariable
 from termgraph.graph.traversal import toposort
 from termgraph.graph.variable import Variable
+from termgraph.rewrite import Report, RuleSet, equilibrate, normalize
 
 
 @dataclass
@@ -48,18 +50,45 @@ class Ingredients:
 
 
 def rewrite_graph_for(fgraph_inputs: Sequence[Variable], outputs: Sequence[Variable],
-                      mode: Mode) -> tuple[list[Variable], list[Any]]:
+                      mode: Mode) -> tuple[list[Variable], list[Report]]:
     """What the mode's context-free phases make of `outputs`, as a graph of its own, and one report for each phase.
 
     Inputs, constants and shared variables are the same variables as before.
     """
-    equiv = clone_get_equiv(fgraph_inputs, outputs, copy_inputs=False, copy_orphans=False)
-    return [equiv[o] for o in outputs], []
+    first = mode.phases[0].rules if mode.phases and not mode.phases[0].rules.contextual else RuleSet()
+    reports = []
+    # The first phase makes every node anew, so that what comes later may change the graph without touching the user's.
+    phases = list(context_free(mode))
+    outputs, report = normalize(outputs, first, phases[0].name if phases else "", fresh=True)
+    if phases:
+        reports.append(report)
+    for phase in phases[1:]:
+        outputs, report = normalize(outputs, phase.rules, phase.name)
+        reports.append(report)
+    for report in reports:
+        warn_if_stopped(report)
+    return list(outputs), reports
 
 
-def rewrite_fgraph(fgraph: FunctionGraph, mode: Mode) -> list[Any]:
-    """Apply the mode's contextual phases to `fgraph`; one report for each."""
-    return []
+def context_free(mode: Mode) -> Iterator[Phase]:
+    """The phases before the first that asks about the graph around a term."""
+    return takewhile(lambda phase: not phase.rules.contextual, mode.phases)
+
+
+def rewrite_fgraph(fgraph: FunctionGraph, mode: Mode, protected: Sequence[Variable] = ()) -> list[Report]:
+    """Apply to `fgraph` the phases that are left; one report for each. The memory of `protected` is not overwritten."""
+    reports = []
+    for phase in mode.phases[len(list(context_free(mode))):]:
+        report = equilibrate(fgraph, phase.rules, phase.name, protected)
+        warn_if_stopped(report)
+        reports.append(report)
+    return reports
+
+
+def warn_if_stopped(report: Report) -> None:
+    """Rules that loop or grow leave a graph that is right but not in normal form: a warning names them."""
+    if report.error is not None:
+        warnings.warn(str(report.error), RuntimeWarning, stacklevel=2)
 
 
 def leaves_of(order: Sequence[Apply], expressions: Sequence[Variable],

@@ -45,8 +45,8 @@ class VM:
         self.input_storage: list[Cell] = [self.storage_map[v] for v in fgraph.inputs]
         self.output_storage: list[Cell] = [self.storage_map[v] for v in fgraph.outputs]
         self._transient = [c for v, c in self.storage_map.items() if v not in self._persistent]
-        #: for each node, its thunk and the cells to empty after it
-        self.steps: list[tuple[Thunk, tuple[Cell, ...]]] = list(zip(self.thunks, self._dead_cells(), strict=True))
+        #: for each node, the cells to empty after it
+        self.dead: list[tuple[Cell, ...]] = self._dead_cells()
 
     def _allocate(self) -> None:
         for variable in self.fgraph.variables:
@@ -72,7 +72,7 @@ class VM:
 
     def cells_left(self) -> list[Cell]:
         """The cells that a run leaves filled: those of outputs, and of inputs that no node reads."""
-        read = {id(cell) for _, dead in self.steps for cell in dead}
+        read = {id(cell) for dead in self.dead for cell in dead}
         left = [c for c in (*self.output_storage, *self.input_storage) if id(c) not in read]
         kept = {id(self.storage_map[v]) for v in self._persistent}
         return list({id(c): c for c in left if id(c) not in kept}.values())
@@ -84,7 +84,7 @@ class VM:
             return
         thunk = None
         try:
-            for thunk, dead in self.steps:
+            for thunk, dead in zip(self.thunks, self.dead, strict=True):
                 thunk()
                 for cell in dead:
                     cell[0] = None

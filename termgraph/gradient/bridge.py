@@ -25,7 +25,7 @@ _FORWARD = ("pushforward", "R_op")
 
 def is_disconnected(derivative: Any) -> bool:
     """Whether `derivative` stands for "does not depend on it": None or of DisconnectedType."""
-    return derivative is None or isinstance(derivative.type, DisconnectedType)
+    return derivative is None or (isinstance(derivative, Variable) and isinstance(derivative.type, DisconnectedType))
 
 
 def is_null(derivative: Any) -> bool:
@@ -39,7 +39,8 @@ def _method(op: Op, names: Sequence[str]) -> str | None:
             return None
         for name in names:
             if name in vars(cls):
-                return name
+                taken_back = vars(cls)[name] is vars(Op).get(name)  # a subclass may say that it has no derivative after all
+                return None if taken_back else name
     return None
 
 

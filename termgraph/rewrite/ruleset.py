@@ -57,6 +57,14 @@ class RuleSet:
             and (soundness is None or ranks[r.soundness.split(":")[0]] <= ranks[soundness])
         )
 
+    def including(self, *tags: str) -> RuleSet:
+        """These rules: every rule of a set is on."""
+        return self
+
+    def excluding(self, *tags: str) -> RuleSet:
+        """These rules without those that have one of these names or tags."""
+        return RuleSet(r for r in self.rules if r.name not in tags and not r.tags & set(tags))
+
     def __getitem__(self, name: str) -> Rule:
         if name not in self._by_name:
             raise KeyError(f"no rule {name!r} here; there are {', '.join(self._by_name)}.")

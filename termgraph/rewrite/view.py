@@ -81,12 +81,11 @@ class GraphView:
 
 
 def _memory_of(variable: Variable) -> Variable | None:
-    """The input whose memory the owner of `variable` returns, by view or by overwriting; None where it makes its own."""
+    """The input that the owner of `variable` returns a view of; None where it makes its own memory.
+
+    A node that overwrites its input counts as making its own: nobody reads that memory under an older name afterwards, or
+    the node could not have been allowed to.
+    """
     node = variable.owner
-    if node is None:
-        return None
-    for relation in (node.op.view_map, node.op.destroy_map):
-        sources = relation.get(variable.index or 0)
-        if sources:
-            return node.inputs[sources[0]]  # type: ignore[no-any-return]
-    return None
+    sources = node.op.view_map.get(variable.index or 0) if node is not None else None
+    return node.inputs[sources[0]] if node is not None and sources else None

@@ -436,7 +436,8 @@ def getitem(x: Any, index: Any) -> Any:
     variables: list[Any] = []
     if is_pattern(x):
         if any(item is None or item is Ellipsis for item in items):
-            raise GraphTypeError(f"the pattern {x} has no known rank, so its index can have no None and no Ellipsis; got {index!r}.")
+            raise GraphTypeError(f"the pattern {x} has no known rank, so its index can have no None and no Ellipsis; "
+                                 f"got {index!r}.")
         template = as_template([_entry(item, variables) for item in items])
         return _reader(variables)(template)(x, *variables)
     x = as_tensor_variable(x)
@@ -444,10 +445,8 @@ def getitem(x: Any, index: Any) -> Any:
     entries: list[Any] = [None if item is None else _entry(item, variables) for item in items]
     kept = [e for e in entries if e is not None]
     template = as_template(kept)
-    if template or len(kept) == len(entries):
-        result = _reader(variables)(template)(x, *variables)
-    else:
-        result = x
+    only_new_axes = not template and len(kept) < len(entries)
+    result = x if only_new_axes else _reader(variables)(template)(x, *variables)
     return result if len(kept) == len(entries) else _with_new_axes(result, entries, variables, x.type.ndim)
 
 

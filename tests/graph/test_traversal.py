@@ -61,7 +61,6 @@ def test_toposort_with_blockers(diamond):
 
 def test_a_node_with_several_outputs_comes_once():
     first, second = Halves()(tt.dscalar("x"))
-    assert toposort([second + first]) == [first.owner, (second + first).owner][:1] + toposort([second + first])[1:]
     assert [type(n.op).__name__ for n in toposort([second + first])] == ["Halves", "Elemwise"]
 
 

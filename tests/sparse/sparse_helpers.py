@@ -18,7 +18,7 @@ SHAPES = ((4, 3), (3, 5), (1, 1), (1, 4), (0, 3), (3, 0), (7, 7))
 STEP = 1e-6
 
 
-def sparse_value(shape, format="csr", seed=0, dtype="float64", low=0.5, high=2.0, density=0.4):
+def sparse_value(shape, fmt="csr", seed=0, dtype="float64", low=0.5, high=2.0, density=0.4):
     """A matrix with about `density` of its values stored, one of them a 0, and with rows that store nothing."""
     rng = np.random.default_rng(seed)
     stored = rng.random(shape) < density
@@ -28,7 +28,7 @@ def sparse_value(shape, format="csr", seed=0, dtype="float64", low=0.5, high=2.0
     data = rng.uniform(low, high, len(rows))
     if low <= 0 <= high and len(data):
         data[0] = 0
-    return scipy.sparse.coo_matrix((data.astype(dtype), (rows, cols)), shape=shape).asformat(format)
+    return scipy.sparse.coo_matrix((data.astype(dtype), (rows, cols)), shape=shape).asformat(fmt)
 
 
 def dense_value(shape, seed=0, dtype="float64", low=0.5, high=2.0):
@@ -90,7 +90,7 @@ def dense(value):
 
 
 def check_value(f, values, expected, types=None):
-    """`f(values)` is `expected`: sparse or dense as it is, of its dtype, and of its format where it is sparse."""
+    """`f(values)` is `expected`: sparse or dense as it is, of its dtype, and of its fmt where it is sparse."""
     variables = variables_like(values, types)
     result = compute(f(*variables), variables, values)
     assert scipy.sparse.issparse(result) == scipy.sparse.issparse(expected)
@@ -147,7 +147,7 @@ def push_forward(output, tangents):
 
 def check_derivatives(f, values, wrt=None, types=None, seed=7):
     """Both modes agree with finite differences with respect to the values at the positions `wrt` (all), and cotangents have
-    the format, dtype and dimensions of their variables. Returns the graph of the cotangents."""
+    the fmt, dtype and dimensions of their variables. Returns the graph of the cotangents."""
     rng = np.random.default_rng(seed)
     wrt = range(len(values)) if wrt is None else wrt
     variables = variables_like(values, types)

@@ -14,16 +14,16 @@ from termgraph.tensor.type import TensorType
 from termgraph.terms import Term, var
 
 
-def operands(shape, format, columns=2, dtype="float64"):
-    return [dense_value((), dtype=dtype), sparse_value(shape, format, dtype=dtype), dense_value((shape[1], columns), dtype=dtype),
-            dense_value((shape[0], columns), seed=1, dtype=dtype)]
+def operands(shape, fmt, columns=2, dtype="float64"):
+    y, z = dense_value((shape[1], columns), dtype=dtype), dense_value((shape[0], columns), seed=1, dtype=dtype)
+    return [dense_value((), dtype=dtype), sparse_value(shape, fmt, dtype=dtype), y, z]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("columns", [0, 1, 3])
-def test_usmm(shape, format, columns):
-    values = a, x, y, z = operands(shape, format, columns)
+def test_usmm(shape, fmt, columns):
+    values = a, x, y, z = operands(shape, fmt, columns)
     check_value(sparse.usmm, values, a * (x.toarray() @ y) + z)
     check_derivatives(sparse.usmm, values)
 
@@ -40,24 +40,25 @@ def test_alpha_may_be_any_tensor_of_one_element(alpha_shape):
 
 @pytest.mark.parametrize("dtypes", [["float32"] * 4, ["int64", "float32", "float32", "float32"],
                                     ["float32", "int8", "float64", "float32"], ["int64"] * 4])
-@pytest.mark.parametrize("format", FORMATS)
-def test_dtypes_promote_as_in_the_expression(dtypes, format):
-    a, x, y, z = (v.astype(d) for v, d in zip(operands((4, 3), format), dtypes, strict=True))
-    expected = (np.asarray(a) * (x.toarray() @ y) + z).astype(np.result_type(*dtypes))
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_dtypes_promote_as_in_the_expression(dtypes, fmt):
+    a, x, y, z = (v.astype(d) for v, d in zip(operands((4, 3), fmt), dtypes, strict=True))
+    wide = np.result_type(*dtypes)  # all is computed in it
+    expected = a.astype(wide) * (x.toarray().astype(wide) @ y.astype(wide)) + z.astype(wide)
     check_value(sparse.usmm, [np.asarray(a), x, y, z], expected)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
-def test_layouts_of_the_dense_operands(format, order):
-    a, x, y, z = operands((4, 3), format)
+def test_layouts_of_the_dense_operands(fmt, order):
+    a, x, y, z = operands((4, 3), fmt)
 
     def laid_out(m):
         if order == "strided":
             return np.repeat(m, 2, axis=1)[:, ::2]
         return np.array(m, order=order)
 
-    va, vx, vy, vz = tt.scalar(), sparse.matrix(format), tt.matrix(), tt.matrix()
+    va, vx, vy, vz = tt.scalar(), sparse.matrix(fmt), tt.matrix(), tt.matrix()
     for inplace in (False, True):
         target = laid_out(z)
         before = target.copy()

@@ -68,7 +68,7 @@ class DisconnectedInputError(TermgraphError, ValueError):
 
     def __init__(self, variable: object, cost: object, where: str | None = None) -> None:
         super().__init__(
-            f"the cost {cost} does not depend on {variable} (or only through integers, shapes or comparisons)."
+            f"the cost {cost} does not depend on {variable} (or only through shapes and indices)."
             f"{_built(where)}\n  Pass disconnected_inputs='ignore' to get zeros instead."
         )
 

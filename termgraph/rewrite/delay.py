@@ -72,7 +72,7 @@ class Waiting(ConstraintStore):  # type: ignore[misc]  # kanren has no type info
     op_str = "waits for"
 
     def __init__(self, lvar_constraints: Any = None, goals: tuple[Delayed, ...] = ()) -> None:
-        super().__init__(None)
+        super().__init__(None)  # type: ignore[no-untyped-call]
         self.goals = goals
 
     def copy(self) -> Waiting:
@@ -115,11 +115,11 @@ def waiting_goals(state: Any) -> tuple[Delayed, ...]:
     return () if store is None else store.goals
 
 
-def with_goals(state: Any, goals: tuple[Delayed, ...]) -> ConstrainedState:
+def with_goals(state: Any, goals: tuple[Delayed, ...]) -> State:
     """`state`, waiting for `goals` and no others."""
-    state = state.copy() if isinstance(state, ConstrainedState) else ConstrainedState(state)
-    state.constraints[Waiting] = Waiting(goals=goals)
-    return state
+    copy: Any = state.copy() if isinstance(state, ConstrainedState) else ConstrainedState(state)  # type: ignore[no-untyped-call]
+    copy.constraints[Waiting] = Waiting(goals=goals)
+    return copy
 
 
 def variables_of(term: Any) -> list[Var]:

@@ -30,7 +30,7 @@ def rewrite_graph(outputs: Variable | Sequence[Variable], rules: Any, phase: str
     (True, 'equilibrium', 1)
     """
     several = not isinstance(outputs, Variable)
-    wanted = list(outputs) if several else [outputs]
+    wanted = [outputs] if isinstance(outputs, Variable) else list(outputs)
     for position, output in enumerate(wanted):
         if not isinstance(output, Variable):
             raise TypeError(f"output {position} must be a Variable, got {type(output).__name__} {output!r:.60}.")

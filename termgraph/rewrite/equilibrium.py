@@ -115,7 +115,7 @@ class Equilibrium:
         stack = [variable.owner]
         while stack:
             node = stack.pop()
-            if node is None or node in self.view.rank and node in self.fgraph.apply_nodes:
+            if node is None or (node in self.view.rank and node in self.fgraph.apply_nodes):
                 continue
             if node in self.queued:
                 continue

@@ -84,7 +84,7 @@ class Matchers:
         for number, (_, skeleton) in enumerate(self.entries):
             head = skeleton.head
             if isinstance(head, (Op, OutputOf)):
-                self._exact.setdefault(head.canonical if isinstance(head, Op) else head, []).append(number)
+                self._exact.setdefault(canonical(head), []).append(number)
             elif isinstance(head, OpTerm):
                 self._classes.setdefault(head.op_class, []).append(number)
             else:
@@ -236,7 +236,7 @@ class Compiled:
         # Tracebacks can then show the generated lines.
         linecache.cache[filename] = (len(self.text), None, self.text.splitlines(True), filename)
         code = compile(self.text, filename, "exec")
-        exec(code, self.space)  # noqa: S102 - the project's purpose: staged relations run as Python
+        exec(code, self.space)
         self.match = self.space["match"]
         self._code, self._numbers, self._plans = code, [e[0] for e in entries], plans
         self._bind: Any = None
@@ -246,7 +246,7 @@ class Compiled:
         """The same tree with leaves that return what was bound and do nothing else."""
         if self._bind is None:
             space = dict(self.space)
-            exec(self._code, space)  # noqa: S102
+            exec(self._code, space)
             for number in self._numbers:
                 space[f"leaf_{number}"] = _binding_leaf(number)
             self._bind = space["match"]
@@ -302,18 +302,26 @@ class Compiled:
                 targets = ", ".join(local((*path, i)) for i in range(count))
                 self.lines.append(f"{pad}    {targets}{',' if count == 1 else ''} = {inputs}{'' if exact else f'[:{count}]'}")
             return 1
-        condition = {
-            "same": lambda a, b: f"{a} is {b}",
-            "equal": lambda a, b: f"{a} == {b}",
-            "owned": lambda a: f"{a}.owner is not None",
-            "head": lambda a, head: f"{a}.head is {self._reference(head.canonical if isinstance(head, Op) else head, str(head))}",
-            "class": lambda a, cls: f"type({a}.head) is {self._reference(cls, cls.__name__)}",
-            "param": lambda a, name, value: f"{a}.head.{name} == {self._reference(value, name)}",
-            "literal": lambda a, value: f"equals_literal({a}, {value!r})",
-            "term": lambda a, term: f"same_term({a}, {self._reference(term, 'term')})",
-        }[kind](*test[1:])
-        self.lines.append(f"{pad}if {condition}:")
+        self.lines.append(f"{pad}if {self._condition(kind, *test[1:])}:")
         return 1
+
+    def _condition(self, kind: str, name: str, *what: Any) -> str:
+        """The Python condition of a test on the variable called `name`."""
+        if kind == "same":
+            return f"{name} is {what[0]}"
+        if kind == "equal":
+            return f"{name} == {what[0]}"
+        if kind == "owned":
+            return f"{name}.owner is not None"
+        if kind == "head":
+            return f"{name}.head is {self._reference(canonical(what[0]), str(what[0]))}"
+        if kind == "class":
+            return f"type({name}.head) is {self._reference(what[0], what[0].__name__)}"
+        if kind == "param":
+            return f"{name}.head.{what[0]} == {self._reference(what[1], what[0])}"
+        if kind == "literal":
+            return f"equals_literal({name}, {what[0]!r})"
+        return f"same_term({name}, {self._reference(what[0], 'term')})"
 
     # --- the leaves ---------------------------------------------------------------------------------------------------
 
@@ -416,6 +424,11 @@ def _relative(name: str, own: Plan) -> str:
     for step in name.split("_")[1:]:
         expression += f".owner.inputs[{step}]"
     return expression
+
+
+def canonical(head: Any) -> Any:
+    """The object that stands for all heads equal to this one."""
+    return head.canonical if isinstance(head, Op) else head
 
 
 def _test_key(test: Test) -> Any:

@@ -45,7 +45,8 @@ class Rule:
         self.phase = phase
         self.soundness = soundness
         if soundness.split(":")[0] not in SOUNDNESS or (soundness.startswith("unsafe") and ": " not in soundness):
-            raise RuleError(self.name, self.where, f"the soundness must be 'exact', 'real' or 'unsafe: why', got {soundness!r}.")
+            raise RuleError(self.name, self.where,
+                            f"the soundness must be 'exact', 'real' or 'unsafe: why', got {soundness!r}.")
         self.tags = frozenset({*tags, phase})
         self._parameters = list(inspect.signature(function).parameters)
         self.yields = inspect.isgeneratorfunction(function)
@@ -74,7 +75,8 @@ class Rule:
         clauses = []
         for line in self.function(*variables):
             if not isinstance(line, tuple) or len(line) < 2:
-                raise RuleError(self.name, self.where, f"each yield must give before, after and perhaps goals, got {line!r:.80}.")
+                raise RuleError(self.name, self.where,
+                                f"each yield must give before, after and perhaps goals, got {line!r:.80}.")
             clauses.append(_clause(self, *line))
         if not clauses:
             raise RuleError(self.name, self.where, "it yields no clause.")

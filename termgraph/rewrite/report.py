@@ -109,7 +109,8 @@ class Report:
         for name, stats in sorted(self.rules.items(), key=lambda item: -item[1].fires):
             if stats.matches:
                 refused = ", ".join(f"{guard} {count}" for guard, count in stats.refused.items())
-                table.add_row(name, str(stats.tries), str(stats.matches), str(stats.fires), f"{stats.seconds * 1e6:.0f}", refused)
+                counts = (stats.tries, stats.matches, stats.fires)
+                table.add_row(name, *map(str, counts), f"{stats.seconds * 1e6:.0f}", refused)
         yield table
         if self.error is not None:
             yield str(self.error)

@@ -7,8 +7,8 @@ from typing import Any
 
 from termgraph.rewrite.goals import constant
 from termgraph.rewrite.relation import relation
-from termgraph.tensor import maximum, minimum, reciprocal, sqr, sqrt, switch
 from termgraph.tensor import abs as magnitude
+from termgraph.tensor import maximum, minimum, reciprocal, sqr, sqrt, switch
 
 Clauses = Iterator[tuple[Any, ...]]
 

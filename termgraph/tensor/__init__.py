@@ -6,6 +6,8 @@
 Vector(float64, shape=(?,))
 """
 
+import typing as _typing
+
 from termgraph.tensor.creation import *  # noqa: F403
 from termgraph.tensor.dimshuffle import DimShuffle, dimshuffle, expand_dims, squeeze, transpose
 from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named
@@ -42,3 +44,7 @@ bind_operators(PatternOperators, globals())
 bind_operators(TensorVariable, globals())
 bind_operators(TensorConstant, globals())
 bind_operators(TensorSharedVariable, globals())
+
+if _typing.TYPE_CHECKING:
+    def __getattr__(name: str) -> _typing.Any:  # the functions of the table and the constructors are defined by loops
+        ...

@@ -98,7 +98,7 @@ def test_ancestors(diamond):
 
 
 def test_leaves(diamond):
-    x, y, a, b, c, d = diamond
+    x, y, a, _b, c, d = diamond
     two = c.owner.inputs[1]
     shared = TensorSharedVariable(TensorType("float64", ()), 1.0, "s")
     assert list(graph_inputs([d])) == [x, y, two]

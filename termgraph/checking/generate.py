@@ -88,7 +88,8 @@ class Generator:
 
     def instance(self, skeleton: Skeleton, attempts: int = 60) -> Variable | None:
         """A term that the pattern of `skeleton` matches; None where no drawn arguments fit its operators."""
-        wants_constant = {v for g in skeleton.residue if g.name in ("constant", "positive", "nonzero") for v in variables_of(g.args)}
+        asked = [g for g in skeleton.residue if g.name in ("constant", "positive", "nonzero")]
+        wants_constant = {v for g in asked for v in variables_of(g.args)}
         for _ in range(attempts):
             kind = self.pick(self.types)
             kin = [t for t in self.types if t.ndim == kind.ndim and t.dtype == kind.dtype]  # type: ignore[attr-defined]

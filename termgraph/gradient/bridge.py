@@ -16,7 +16,6 @@ from termgraph.graph.null import DisconnectedType, NullType
 from termgraph.graph.op import Op
 from termgraph.graph.trace import describe
 from termgraph.graph.variable import Variable
-from termgraph.tensor.elementwise import cast
 from termgraph.tensor.type import DISCRETE, FLOATING
 
 _REVERSE = ("pullback", "L_op", "grad")
@@ -118,7 +117,8 @@ def _checked(node: Apply, name: str, found: Sequence[Any], primals: Sequence[Any
             continue
         check_derivative(derivative, primal, f"derivative {position} that {name}() returned", node)
         dtype, wanted = getattr(derivative.type, "dtype", None), getattr(primal.type, "dtype", None)
-        results.append(cast(derivative, wanted) if dtype != wanted and dtype in FLOATING and wanted in FLOATING else derivative)
+        convert = dtype != wanted and dtype in FLOATING and wanted in FLOATING
+        results.append(derivative.astype(wanted) if convert else derivative)
     return results
 
 

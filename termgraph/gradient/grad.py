@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from termgraph.config import config
 from termgraph.errors import DisconnectedInputError, GraphTypeError, NullTypeGradError
 from termgraph.gradient.bridge import check_derivative, is_null
 from termgraph.gradient.reverse import ZERO, Sweep
@@ -95,12 +96,14 @@ def disconnected(variable: Any, cost: Any, like_what: Any, action: str, returned
 
 
 def zeros_for(variable: Any) -> Any:
-    """Zeros of the shape of `variable` in a float dtype; for a type other than tensors what its `zeros_like` makes, and a
-    variable of DisconnectedType where it has none."""
+    """Zeros of the shape of `variable` in a float dtype; for a type other than tensors what its method `zeros_like(dtype)`
+    makes, and a variable of DisconnectedType where it has none."""
     if isinstance(variable.type, TensorType):
         return float_zeros_like(variable)
     zeros_like = getattr(variable, "zeros_like", None)
-    return DisconnectedType()() if zeros_like is None else zeros_like()
+    if zeros_like is None:
+        return DisconnectedType()()
+    return zeros_like(config.floatX if variable.type.dtype in DISCRETE else variable.type.dtype)
 
 
 def check_cost(cost: Any) -> None:

@@ -12,6 +12,7 @@ from termgraph.graph.apply import Apply
 from termgraph.graph.op import Op
 from termgraph.graph.variable import Constant, Variable
 from termgraph.printing.graph_like import outputs_of
+from termgraph.sparse.dot import StructuredDot, Transpose, TrueDot
 from termgraph.tensor.dimshuffle import DimShuffle
 from termgraph.tensor.elementwise import Elemwise
 from termgraph.tensor.indexing import Slice, fill_template
@@ -122,22 +123,20 @@ def _form(variable: Variable) -> Form:
 
 
 def _leaf(variable: Variable) -> Form:
-    if isinstance(variable, Constant) and variable.name is None:
+    if isinstance(variable, Constant) and variable.name is None and isinstance(variable.data, np.ndarray):
         text = number(variable.data)
         return [text], UNARY if text.startswith("-") else ATOM
     return [str(variable)], ATOM
 
 
-def number(value: Any) -> str:
-    """A constant's value, a whole float without its `.0`; arrays with more than a few elements are shortened.
+def number(value: np.ndarray) -> str:
+    """The value of a constant: one number, a whole one without its `.0`, or an array, shortened where it is long.
 
-    >>> number(1.0), number(0.5), number(True)
-    ('1', '0.5', 'True')
+    >>> number(np.array([[1.0]])), number(np.array(0.5)), number(np.array([1, 2]))
+    ('1', '0.5', '[1 2]')
     """
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.reshape(())
-    if not isinstance(value, np.ndarray) or value.ndim == 0:
-        return str(value).removesuffix(".0")
+    if value.size == 1:
+        return str(value.reshape(())).removesuffix(".0")
     text = " ".join(str(value).split())
     return text if len(text) <= 24 else f"{text[:20]}{ELLIPSIS}"
 
@@ -182,15 +181,21 @@ def _elemwise(op: Elemwise, node: Apply) -> Form:
 
 @form_of.register(Dot)
 @form_of.register(MatMul)
+@form_of.register(StructuredDot)
+@form_of.register(TrueDot)
 def _product(op: Op, node: Apply) -> Form:
     return infix(node, "@", PRODUCT)
 
 
 @form_of.register
 def _dimshuffle(op: DimShuffle, node: Apply) -> Form:
-    if op.new_order == tuple(reversed(range(op.input_ndim))):
-        return [(node.inputs[0], ATOM), ".T"], ATOM
-    return call(node, str(op))
+    reverses = op.new_order == tuple(reversed(range(op.input_ndim)))
+    return _transpose(op, node) if reverses else call(node, str(op))
+
+
+@form_of.register(Transpose)
+def _transpose(op: Op, node: Apply) -> Form:
+    return [(node.inputs[0], ATOM), ".T"], ATOM
 
 
 @form_of.register(CAReduce)

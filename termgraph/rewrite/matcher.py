@@ -353,7 +353,8 @@ class Compiled:
             else:
                 out.append(f"{pad}{value} = {call}")
                 out.append(f"{pad}if {value} is None: {refuse}")
-            self._bind_outs(goal.outs, value, bound, pad, "continue" if inside_loop else f"return context.refuse({number}, {goal.name!r}, start)")
+            mismatch = "continue" if inside_loop else f"return context.refuse({number}, {goal.name!r}, start)"
+            self._bind_outs(goal.outs, value, bound, pad, mismatch)
         fail = "continue" if inside_loop else "return None"
         made = self._build(skeleton.after, bound, matched)
         # What a goal computed may be new to the table; what the pattern bound or the template made is in it already.
@@ -446,6 +447,7 @@ def reraise(rule: Any, variable: Variable, error: Exception) -> None:
     if isinstance(error, RuleExecutionError):
         raise error
     owner = variable.owner
-    raise RuleExecutionError(rule.name, rule.where, render(variable), describe(owner.trace) if owner else None, error) from error
+    built = describe(owner.trace) if owner else None
+    raise RuleExecutionError(rule.name, rule.where, render(variable), built, error) from error
 
 

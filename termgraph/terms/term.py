@@ -157,8 +157,10 @@ def render(term: Any, outer: int = 0, depth: int = 6) -> str:
         return f"{name[:1].lower()}{name[1:]}({', '.join(render(a, 0, depth - 1) for a in args)})"
     symbol, strength = sign
     if len(args) == 1:
-        return f"{symbol}{render(args[0], strength, depth - 1)}"
-    text = f" {symbol} ".join(render(a, strength + (i > 0), depth - 1) for i, a in enumerate(args))
+        text = f"{symbol}{render(args[0], strength, depth - 1)}"
+    else:
+        groups_right = symbol == "**"
+        text = f" {symbol} ".join(render(a, strength + ((i > 0) != groups_right), depth - 1) for i, a in enumerate(args))
     return f"({text})" if outer > strength else text
 
 

@@ -61,7 +61,7 @@ def test_shared_variables_have_their_own_value_unless_given():
 
 def test_a_missing_input_is_named():
     x, y = tt.dscalars("x", "y")
-    with pytest.raises(MissingInputError, match="y.*needed by Mul"):
+    with pytest.raises(MissingInputError, match=r"y, needed by Mul"):
         evaluate([x * y], {x: np.asarray(1.0)})
     with pytest.raises(MissingInputError, match="x"):
         evaluate([x], {})

@@ -291,3 +291,13 @@ def test_the_algebraic_facts(row):
         np.testing.assert_array_equal(row.numpy(np.full_like(a, row.identity), a), a)
     if row.absorbing is not None:
         np.testing.assert_array_equal(row.numpy(np.full_like(a, row.absorbing), a), np.full_like(a, row.absorbing))
+
+
+def test_the_pieces_of_clip():
+    # Each order of the three arguments, the bounds exchanged too (the upper one wins then, as in NumPy).
+    orders = np.array(list(itertools.permutations([-1.0, 0.5, 2.0])))
+    verify_grad(tt.clip, list(orders.T))
+    x, low, high = variables([c.copy() for c in orders.T])
+    values = dict(zip((x, low, high), orders.T, strict=True))
+    slopes = evaluate(Lop(tt.clip(x, low, high), [x, low, high], tt.constant(np.ones(6))), values)
+    assert {tuple(s) for s in np.array(slopes).T.tolist()} == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}

@@ -76,7 +76,7 @@ def test_what_cannot_be_built(xy):
         build(Term(tt.add, [x, a]))
     with pytest.raises(ValueError, match="cannot be called"):
         build(("no op", x))
-    with pytest.raises(ValueError, match="cannot be called|not bound"):
+    with pytest.raises(ValueError, match="~a cannot be called"):
         build(Term(a, [x]))
     with pytest.raises(GraphTypeError):
         build(Term(tt.exp, [x, x]))

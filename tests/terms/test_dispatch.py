@@ -67,7 +67,7 @@ def test_cons_patterns(xy):
 
 @pytest.mark.parametrize("write", [
     lambda op, *args: op(*args), lambda op, *args: Term(op, args), lambda op, *args: etuple(op, *args),
-    lambda op, *args: (op, *args), lambda op, *args: cons(op, list(args)) if False else cons(op, args),
+    lambda op, *args: (op, *args), lambda op, *args: cons(op, args),
 ], ids=["call", "Term", "etuple", "tuple", "cons"])
 def test_every_notation_of_a_pattern(xy, write):
     x, y = xy
@@ -242,7 +242,6 @@ def test_deep_terms_are_compared_without_recursion(deep):
     for _ in range(100_000):
         twin = tt.neg(twin)
     a = var("a")
-    assert same_term(y, twin) and not same_term(y, tt.neg(y)) and not same_term(y, twin.owner.inputs[0])
     assert unify(a - a, y - twin, {}) is not False
     assert unify(a - a, y - tt.neg(twin), {}) is False
     assert run(0, a, eq(-a, y))[0] is y.owner.inputs[0]

@@ -15,7 +15,8 @@ from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.traversal import graph_inputs
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.delay import in_graph
-from termgraph.rewrite.matcher import Matchers, typed_like
+from termgraph.rewrite.context import typed_like
+from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.nodes import NodeTable
 from termgraph.rewrite.relation import Rule
 from termgraph.rewrite.view import GraphView
@@ -55,7 +56,7 @@ def agreement(rule: Rule, count: int = 500, seed: int = 0, matchers: Matchers | 
     for term in terms:
         graph = surroundings(generator, term, twins) if contextual else None
         table = generator.table if graph is None else graph.table
-        relational = {table.intern(r) for r in relational_results(rule, term, graph)} - {term}
+        relational = {table.intern(r) for r in relational_results(rule, term, table, graph)} - {term}
         staged = set(matchers.rewrites(term, graph, table))
         with_result += bool(relational)
         if relational != staged:
@@ -67,12 +68,12 @@ def _shown(variables: Any) -> tuple[str, ...]:
     return tuple(sorted(render(v) for v in variables))
 
 
-def relational_results(rule: Rule, term: Variable, graph: GraphView | None = None) -> list[Variable]:
-    """Every variable that kanren finds for `after` in `rule(term, after)`."""
+def relational_results(rule: Rule, term: Variable, table: NodeTable, graph: GraphView | None = None) -> list[Variable]:
+    """Every variable that kanren finds for `after` in `rule(term, after)`, its nodes made in `table`."""
     after = var("after")
     with in_graph(graph):
         answers = run(0, after, rule(term, after))
-    results = [typed_like(term, build(a)) for a in answers]
+    results = [typed_like(term, build(a, table.make)) for a in answers]
     return [r for r in results if r is not None]
 
 
@@ -91,7 +92,8 @@ def surroundings(generator: Generator, term: Variable, twins: bool = False) -> G
     fgraph = FunctionGraph(inputs, outputs, clone=False)
     table = NodeTable()
     for node in fgraph.toposort():
-        table.nodes.setdefault((node.op.canonical, *node.inputs), node)
+        for output in node.outputs:
+            table.nodes.setdefault((output.symbol, *node.inputs), output)
     protected = [v for v in inputs if generator.chance(0.5)]
     return GraphView(fgraph, table, protected)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -16,6 +14,7 @@ from termgraph.compile.mode import Mode, Phase
 from termgraph.compile.vm import VM
 from termgraph.graph.aliasing import check_destroyed
 from termgraph.graph.apply import Apply
+from termgraph.graph.collector import collector_paused
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.op import StorageMap
 from termgraph.graph.shared import SharedVariable
@@ -104,19 +103,6 @@ def leaves_of(order: Sequence[Apply], expressions: Sequence[Variable],
         if variable.owner is None or variable in inputs:
             leaves.setdefault(variable, None)
     return leaves
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Compiling allocates much and drops little: with the cyclic collector at work, time per node would grow with the graph."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class FunctionMaker:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from termgraph.errors import GraphTypeError, MethodNotDefined
 from termgraph.graph.apply import Apply
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.trace import capture
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
@@ -19,29 +20,6 @@ if TYPE_CHECKING:
 StorageMap = dict[Variable, list[Any]]
 ComputeMap = dict[Variable, list[Any]]
 Thunk = Callable[[], Any]
-
-
-class OutputOf:
-    """The head of an output that a plain call of its Op does not return: output `index` of `op`.
-
-    Invariant: one instance for each (canonical op, index), so heads compare by identity. Calling it builds the node and
-    returns that output, so it serves as the car of an expression tuple.
-    """
-
-    __slots__ = ("index", "op")
-
-    def __init__(self, op: Op, index: int) -> None:
-        self.op, self.index = op, index
-
-    def __call__(self, *inputs: Any) -> Any:
-        if any(isinstance(i, _pattern_classes) for i in inputs):
-            return _make_pattern(self, inputs)
-        return self.op.make_node(*inputs).outputs[self.index]
-
-    def __str__(self) -> str:
-        return f"{self.op}.{self.index}"
-
-    __repr__ = __str__
 
 
 _canonical: weakref.WeakKeyDictionary[Op, weakref.ref[Op]] = weakref.WeakKeyDictionary()
@@ -104,6 +82,8 @@ class Op:
     typed_by_inputs: bool = False
     #: The position of the input whose elements are all that the (single) output holds, where there is one.
     fills_with: int | None = None
+    #: The number of inputs of every node, where it is always the same.
+    nin: int | None = None
     #: Whether the order of the inputs does not matter.
     commutative: bool = False
 
@@ -148,23 +128,36 @@ class Op:
         return op
 
     @cached_property
-    def _other_heads(self) -> dict[int, OutputOf]:
+    def symbol(self) -> Symbol:
+        """The Symbol of the output that a call returns."""
+        op = self.canonical
+        return Symbol(op, op.default_output or 0, True, op.fills_with is not None) if op is self else op.symbol
+
+    @cached_property
+    def _other_symbols(self) -> dict[int, Symbol]:
         return {}
 
-    def head(self, index: int, count: int) -> Op | OutputOf:
-        """The car of output `index` of `count`: the canonical op for the output a call returns, else an `OutputOf`."""
-        op = self.canonical
+    def symbol_of(self, index: int, count: int) -> Symbol:
+        """The Symbol of output `index` of `count`."""
         if count == 1 or index == self.default_output:
-            return op
-        found = op._other_heads.get(index)
+            return self.symbol
+        others = self.canonical._other_symbols
+        found = others.get(index)
         if found is None:
-            found = op._other_heads[index] = OutputOf(op, index)
+            found = others[index] = Symbol(self.canonical, index, False, False)
         return found
+
+    def apply_for(self, symbol: Symbol, inputs: Sequence[Any]) -> Any:
+        """The output of a new node that `symbol` stands for, or its pattern when given logic variables."""
+        if any(isinstance(i, _pattern_classes) for i in inputs):
+            return _make_pattern(symbol, inputs)
+        return self.make_node(*inputs).outputs[symbol.index]
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         state.pop("canonical", None)
-        state.pop("_other_heads", None)
+        state.pop("symbol", None)
+        state.pop("_other_symbols", None)
         return state
 
     def make_node(self, *inputs: Any) -> Apply:

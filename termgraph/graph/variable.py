@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from termgraph.graph.symbol import CONSTANT, LEAF, Symbol
 from termgraph.graph.trace import Trace
 
 if TYPE_CHECKING:
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
 class Variable:
     """A value to come: an input, or output number `index` of the Apply `owner`.
 
-    Invariants: `owner is None` exactly when nothing computes the variable, and then `head is None`; otherwise
-    `owner.outputs[index] is self`, and `head` is the canonical Op of the owner (for an output other than the one a call of
-    the Op returns, the `OutputOf` it). Equality is identity: inside the engine equal terms are the same variable.
+    Invariants: `owner is None` exactly when nothing computes the variable, and then `symbol` is LEAF or CONSTANT; otherwise
+    `owner.outputs[index] is self`, and `symbol` is that of this output of the owner's Op. Equality is identity: inside the
+    engine equal terms are the same variable.
     """
 
-    __slots__ = ("__weakref__", "_tag", "head", "index", "name", "owner", "trace", "type")
+    __slots__ = ("__weakref__", "_tag", "index", "name", "owner", "symbol", "trace", "type")
 
     type: Any
     owner: Apply | None
     index: int | None
     name: str | None
-    head: Any
+    symbol: Symbol
     trace: Trace | None
 
     def __init__(self, type: Type, owner: Apply | None = None, index: int | None = None,  # noqa: A002
@@ -35,8 +36,14 @@ class Variable:
         self.owner = owner
         self.index = index
         self.name = name
-        self.head = None
+        self.symbol = LEAF
         self.trace = None
+
+    @property
+    def head(self) -> Any:
+        """The car of the variable as a term: the canonical Op that computes it (for an output other than the one a call of
+        the Op returns, the `Symbol` of that output); None where nothing does."""
+        return self.symbol.car
 
     @property
     def tag(self) -> SimpleNamespace:
@@ -92,6 +99,7 @@ class Constant(Variable):
         super().__init__(type, None, None, name)
         self.data = type.freeze(type.filter(data))
         self._key = self._literal = _UNSET
+        self.symbol = CONSTANT
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.type, self.data, self.name)  # __init__ freezes the data again and forgets the key

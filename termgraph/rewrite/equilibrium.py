@@ -6,12 +6,13 @@ nodes are merged at every change, so equality inside the graph is identity.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
 from termgraph.graph.apply import Apply
+from termgraph.graph.collector import collector_paused
 from termgraph.graph.fgraph import FunctionGraph, Output
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.report import Report
@@ -27,16 +28,22 @@ def equilibrate(fgraph: FunctionGraph, rules: RuleSet, phase: str = "", protecte
     A fire that raises leaves the graph as it was before that fire.
     """
     start = perf_counter()
-    driver = Equilibrium(fgraph, Session(rules, len(fgraph.apply_nodes), phase), protected)
-    driver.run()
-    return driver.session.finish(len(fgraph.apply_nodes), perf_counter() - start)
+    before = len(fgraph.apply_nodes)
+    sizes = [before, before]
+    session = Session(rules, phase, count_nodes=lambda: (sizes[0], sizes[1]))
+    session.size, session.visits = before, Counter()
+    with collector_paused():
+        Equilibrium(fgraph, session, protected).run()
+    sizes[1] = len(fgraph.apply_nodes)
+    session.report.seconds = perf_counter() - start
+    return session.report
 
 
 class Equilibrium:
     """The state of one run.
 
-    Invariants, between fires: `nodes` maps (canonical op, *inputs) to the node of the graph with these, and no two
-    nodes have the same; every node a rule could fire on is in the queue; `places` holds, for each variable that replaced
+    Invariants, between fires: `nodes` maps (symbol, *inputs) to the variable of the graph with these, and no two
+    nodes have the same op and inputs; every node a rule could fire on is in the queue; `places` holds, for each variable that replaced
     another, the terms that stood in its place before.
     """
 
@@ -66,7 +73,7 @@ class Equilibrium:
         if node in self.queued or isinstance(node.op, Output):
             return
         matchers = self.session.matchers
-        if self.session.rules.searched or any(matchers.function_for(o.head) is not None for o in node.outputs):
+        if self.session.rules.searched or any(matchers.function_for(o.symbol) is not None for o in node.outputs):
             self.queued.add(node)
             self.queue.append(node)
 
@@ -132,18 +139,18 @@ class Equilibrium:
 
     # --- merging ------------------------------------------------------------------------------------------------------
 
-    def _key(self, node: Apply) -> tuple[Any, ...]:
-        return (node.op.canonical, *node.inputs)
-
     def _forget(self, node: Apply) -> None:
-        key = self._key(node)
-        if self.nodes.get(key) is node:
-            del self.nodes[key]
+        for output in node.outputs:
+            key = (output.symbol, *node.inputs)
+            if self.nodes.get(key) is output:
+                del self.nodes[key]
 
     def _twin(self, node: Apply) -> Apply | None:
         """The other node of the graph with the op and inputs of `node`; otherwise `node` is entered in the table."""
-        found = self.nodes.setdefault(self._key(node), node)
-        return None if found is node else found
+        found = None
+        for output in node.outputs:
+            found = self.nodes.setdefault((output.symbol, *node.inputs), output)
+        return None if found is None or found.owner is node else found.owner
 
     def _merge(self, node: Apply) -> bool:
         twin = self._twin(node)

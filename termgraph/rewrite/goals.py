@@ -14,6 +14,7 @@ from kanren import eq
 from unification import reify
 
 from termgraph.graph.variable import Constant, Variable, literal_of
+from termgraph.rewrite.context import all_constant
 from termgraph.rewrite.delay import Delayed, Goal, State, delayed, substitution_of
 from termgraph.terms.term import OpTerm
 
@@ -57,6 +58,11 @@ def _is_constant(x: Any) -> bool:
 def constant(x: Any) -> Goal:
     """The value of x is known while compiling."""
     return where(_is_constant, x, name="constant")
+
+
+def constants(xs: Any) -> Goal:
+    """Every one of the inputs xs is a constant, and there is one."""
+    return where(all_constant, xs, name="constants")
 
 
 def _number(x: Any) -> Any:

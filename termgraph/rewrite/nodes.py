@@ -6,78 +6,94 @@ from collections.abc import Sequence
 from typing import Any
 
 from termgraph.graph.apply import Apply
-from termgraph.graph.op import Op, OutputOf
+from termgraph.graph.op import Op
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.trace import Trace
-from termgraph.graph.variable import Constant, Variable
+from termgraph.graph.variable import Constant, Variable, literal_of
 from termgraph.terms.term import OpTerm
 
-#: What an Op that is `typed_by_inputs` gave for input types before: (op, *types) -> output types, None where make_node does
-#: not take the inputs as they are (it adds a DimShuffle, say). Bounded by the number of distinct Ops and types in use.
+#: What an Op that is `typed_by_inputs` gave for input types before: (symbol, *types) -> output types, None where make_node
+#: does not take the inputs as they are (it adds a DimShuffle, say). Bounded by the number of distinct Ops and types in use.
 _known_types: dict[Any, tuple[Any, ...] | None] = {}
+#: What make_node made of Python numbers among arguments: (symbol, *(type or number)) -> for each argument the constant, or
+#: None for a variable, which stays; None where the arguments cannot be taken so.
+_known_numbers: dict[Any, tuple[Any, ...] | None] = {}
 _UNKNOWN: Any = object()
 
 
 class NodeTable:
     """Makes nodes, each once.
 
-    Invariants: `nodes` maps (canonical op, *inputs) to the only Apply in the table with these, `constants` a constant's
-    key to the only Constant with it; all inputs of an Apply in the table are leaves or outputs of Applys in the table.
+    Invariants: `nodes` maps (symbol, *inputs) to the only variable of the table with that symbol over these inputs, and
+    `constants` a constant's key to the only Constant with it; the inputs of every variable in the table are in the table.
     """
 
     def __init__(self) -> None:
-        self.nodes: dict[tuple[Any, ...], Apply] = {}
+        self.nodes: dict[tuple[Any, ...], Variable] = {}
         self.constants: dict[Any, Constant] = {}
 
     # --- what generated code calls ------------------------------------------------------------------------------------
 
     def make(self, head: Any, args: Sequence[Any], trace: Trace | None = None) -> Any:
-        """The variable with this head over these arguments: interned Variables, or Python numbers."""
-        if type(head) is OutputOf:
-            op, index = head.op, head.index
-        elif isinstance(head, Op):
-            op, index = head, head.default_output or 0
-        elif isinstance(head, OpTerm):
-            op = head.instance()
-            index = op.default_output or 0
-        else:
+        """The variable with this head (a Symbol, an Op or an OpTerm) over these arguments: variables of the table, or Python
+        numbers."""
+        symbol = head if type(head) is Symbol else symbol_of(head)
+        if symbol is None:
             return self.intern(head(*args), trace)
-        node = self.nodes.get((op.canonical, *args))
-        if node is None:
-            node = self._new(op, args, trace)
-        return node.outputs[index]
+        found = self.nodes.get((symbol, *args))
+        return self.new(symbol, args, trace) if found is None else found
 
-    def _new(self, op: Op, args: Sequence[Any], trace: Trace | None) -> Apply:
-        types = _UNKNOWN
+    def new(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None) -> Any:
+        """A variable that is not in the table yet, unless an argument is a number."""
+        op = symbol.op
         if op.typed_by_inputs:
             try:
-                key = (op.canonical, *[a.type for a in args])
-            except AttributeError:  # a Python number: make_node finds the constant for it
-                key = None
-            if key is not None:
-                types = _known_types.get(key, _UNKNOWN)
-                if types is _UNKNOWN:
-                    return self._learn(op, args, trace, key)
-                if types is not None:
-                    node = Apply.trusted(op, list(args), types, trace)
-                    self.nodes[(op.canonical, *args)] = node
-                    return node
+                key = (symbol, *[a.type for a in args])
+            except AttributeError:
+                return self._with_numbers(symbol, args, trace)
+            types = _known_types.get(key, _UNKNOWN)
+            if types is _UNKNOWN:
+                return self._learn(symbol, args, trace, key)
+            if types is not None:
+                return self.enter(Apply.trusted(op, list(args), types, trace))[symbol.index]
         node = op.make_node(*args)
         node.trace = trace
-        return self._intern_node(node, trace)
+        return self._intern_node(node, trace)[symbol.index]
 
-    def _learn(self, op: Op, args: Sequence[Any], trace: Trace | None, key: Any) -> Apply:
-        node = op.make_node(*args)
+    def enter(self, node: Apply) -> list[Any]:
+        """Put a new node over variables of the table into it; its outputs."""
+        nodes = self.nodes
+        for output in node.outputs:
+            nodes[(output.symbol, *node.inputs)] = output
+        return node.outputs
+
+    def _learn(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None, key: Any) -> Any:
+        node = symbol.op.make_node(*args)
         node.trace = trace
-        plain = node.op is op and len(node.inputs) == len(args) and all(
-            a is b for a, b in zip(node.inputs, args, strict=True))
+        plain = len(node.inputs) == len(args) and all(a is b for a, b in zip(node.inputs, args, strict=True))
         _known_types[key] = tuple(o.type for o in node.outputs) if plain else None
-        return self._intern_node(node, trace)
+        return self._intern_node(node, trace)[symbol.index]
+
+    def _with_numbers(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None) -> Any:
+        # 1, 1.0 and True are one key of a dict but different constants.
+        key = (symbol, *[a.type if isinstance(a, Variable) else (type(a), repr(a)) for a in args])
+        constants = _known_numbers.get(key, _UNKNOWN)
+        if constants is _UNKNOWN:
+            node = symbol.op.make_node(*args)
+            constants = _known_numbers[key] = _numbers_of(node, args)
+            if constants is None:
+                node.trace = trace
+                return self._intern_node(node, trace)[symbol.index]
+        if constants is None:
+            node = symbol.op.make_node(*args)
+            node.trace = trace
+            return self._intern_node(node, trace)[symbol.index]
+        resolved = [a if c is None else self.leaf(c) for a, c in zip(args, constants, strict=True)]
+        return self.make(symbol, resolved, trace)
 
     def lookup(self, head: Any, inputs: Sequence[Any]) -> Variable | None:
-        """The variable with this head over these interned inputs, if the table has it."""
-        op, index = (head, head.default_output or 0) if isinstance(head, Op) else (head.op, head.index)
-        node = self.nodes.get((op.canonical, *inputs))
-        return None if node is None else node.outputs[index]
+        """The variable with this head over these inputs, if the table has it."""
+        return self.nodes.get((head if type(head) is Symbol else symbol_of(head), *inputs))
 
     # --- bringing in what others made -----------------------------------------------------------------------------------
 
@@ -85,50 +101,64 @@ class NodeTable:
         """A variable without owner: itself, or the one Constant with its key."""
         return self.constants.setdefault(variable.key, variable) if isinstance(variable, Constant) else variable
 
-    def rebuilt(self, node: Apply, inputs: list[Any], fresh: bool = False) -> Apply:
-        """The Apply of `node.op` over `inputs`, which are interned: one that is there, or `node` itself if it has these very
-        inputs (a copy with `fresh`), or a new one."""
-        key = (node.op.canonical, *inputs)
-        found = self.nodes.get(key)
+    def rebuilt(self, node: Apply, inputs: list[Any], fresh: bool = False) -> list[Any]:
+        """The outputs of `node.op` over `inputs`, which are in the table: those that are there, or those of `node` itself if
+        it has these very inputs (a copy's with `fresh`), or those of a new node."""
+        found = self.nodes.get((node.outputs[0].symbol, *inputs))
         if found is not None:
-            return found
-        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-        if same and not fresh:
-            self.nodes[key] = node
-            return node
-        if same or all(a.type == b.type for a, b in zip(inputs, node.inputs, strict=True)):
-            copy = Apply.trusted(node.op, inputs, [o.type for o in node.outputs], node.trace)
-            self.nodes[key] = copy
+            return found.owner.outputs  # type: ignore[union-attr]
+        if inputs == node.inputs and not fresh:
+            return self.enter(node)
+        if all(a is b or a.type == b.type for a, b in zip(inputs, node.inputs, strict=True)):
+            outputs = self.enter(Apply.trusted(node.op, inputs, [o.type for o in node.outputs], node.trace))
         else:
-            copy = self._new(node.op, inputs, node.trace)
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            made = node.op.make_node(*inputs)
+            made.trace = node.trace
+            outputs = self._intern_node(made, node.trace)
+        for old, new in zip(node.outputs, outputs, strict=True):
             if old.name is not None and new.name is None:
                 new.name = old.name
-        return copy
+        return outputs
 
-    def _intern_node(self, node: Apply, trace: Trace | None) -> Apply:
+    def renewed(self, node: Apply, inputs: list[Any]) -> Variable:
+        """The output of a new node like `node`, which has one output, over `inputs`, which are in the table and over which it
+        has no such node. Not yet entered under this key."""
+        for new, old in zip(inputs, node.inputs, strict=True):
+            if new.type is not old.type and new.type != old.type:
+                return self.rebuilt(node, inputs)[0]  # type: ignore[no-any-return]
+        twin = Apply.__new__(Apply)
+        twin.op, twin.inputs, twin.trace = node.op, inputs, node.trace
+        (old,) = node.outputs
+        kind = type(old)
+        # As the constructor would: this is where most of the time of making a node goes.
+        output = kind.__new__(kind)
+        output.type, output.owner, output.index, output.name = old.type, twin, 0, old.name
+        output.symbol, output.trace = old.symbol, None
+        twin.outputs = [output]
+        return output  # type: ignore[no-any-return]
+
+    def _intern_node(self, node: Apply, trace: Trace | None) -> list[Any]:
         inputs = [self.intern(i, trace) for i in node.inputs]
-        key = (node.op.canonical, *inputs)
-        found = self.nodes.get(key)
-        if found is None:
-            if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
-                node = Apply.trusted(node.op, inputs, [o.type for o in node.outputs], node.trace)
-            found = self.nodes[key] = node
-        return found
+        found = self.nodes.get((node.outputs[0].symbol, *inputs))
+        if found is not None:
+            return found.owner.outputs  # type: ignore[union-attr]
+        if inputs != node.inputs:
+            node = Apply.trusted(node.op, inputs, [o.type for o in node.outputs], node.trace)
+        return self.enter(node)
 
     def intern(self, variable: Variable, trace: Trace | None = None) -> Variable:
         """The variable of the table that is the same term; the graph below it is brought in where it is new."""
         if variable.owner is None:
             return self.leaf(variable)
-        done: dict[Apply, Apply] = {}
+        done: dict[Apply, list[Any]] = {}
         stack = [variable.owner]
         while stack:
             node = stack[-1]
             if node in done:
                 stack.pop()
                 continue
-            if self.nodes.get((node.op.canonical, *node.inputs)) is node:
-                done[node] = node
+            if self.nodes.get((node.outputs[0].symbol, *node.inputs)) is node.outputs[0]:
+                done[node] = node.outputs
                 continue
             pending = [i.owner for i in node.inputs if i.owner is not None and i.owner not in done]
             if pending:
@@ -136,6 +166,34 @@ class NodeTable:
                 continue
             if node.trace is None:
                 node.trace = trace
-            inputs = [self.leaf(i) if i.owner is None else done[i.owner].outputs[i.index] for i in node.inputs]
+            inputs = [self.leaf(i) if i.owner is None else done[i.owner][i.index] for i in node.inputs]
             done[node] = self.rebuilt(node, inputs)
-        return done[variable.owner].outputs[variable.index or 0]  # type: ignore[no-any-return]
+        return done[variable.owner][variable.index or 0]  # type: ignore[no-any-return]
+
+
+def symbol_of(head: Any) -> Symbol | None:
+    """The Symbol of a head in any form; None for a function that is no Op."""
+    if isinstance(head, Op):
+        return head.symbol
+    return head.instance().symbol if isinstance(head, OpTerm) else None
+
+
+def _numbers_of(node: Apply, args: Sequence[Any]) -> tuple[Any, ...] | None:
+    """For each argument the constant that a number became, spread to the rank it is used in; None for a variable."""
+    if len(node.inputs) != len(args):
+        return None
+    constants: list[Any] = []
+    for made, arg in zip(node.inputs, args, strict=True):
+        if isinstance(arg, Variable):
+            if made is not arg:
+                return None
+            constants.append(None)
+        elif isinstance(made, Constant):
+            constants.append(made)
+        elif literal_of(made) is not None:
+            shape = made.type.shape
+            (source,) = made.owner.inputs  # type: ignore[union-attr]
+            constants.append(made.type.make_constant(source.data.reshape(shape)))
+        else:
+            return None
+    return tuple(constants)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
+from typing import Any
 
 from termgraph.graph.apply import Apply
+from termgraph.graph.collector import collector_paused
+from termgraph.graph.symbol import CONSTANT
 from termgraph.graph.traversal import toposort
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.report import Report
@@ -22,12 +25,15 @@ def normalize(outputs: Sequence[Variable], rules: RuleSet, phase: str = "",
     """`outputs` in normal form, and the report. The graph given is not changed; with `fresh` the result shares no node with
     it, otherwise what no rule touched is shared."""
     start = perf_counter()
-    order = toposort(outputs)
-    normalizer = Normalizer(Session(rules, len(order), phase), fresh)
-    for node in order:
-        normalizer.visit(node)
-    results = [normalizer.normal_form(o) for o in outputs]
-    return results, normalizer.session.finish(len(toposort(results)), perf_counter() - start)
+    outputs = list(outputs)
+    results: list[Variable] = []
+    session = Session(rules, phase, count_nodes=lambda: (len(toposort(outputs)), len(toposort(results))))
+    with collector_paused():
+        normalizer = Normalizer(session, fresh)
+        normalizer.walk(outputs)
+        results.extend(normalizer.normal_form(o) for o in outputs)
+    session.report.seconds = perf_counter() - start
+    return results, session.report
 
 
 class Normalizer:
@@ -49,29 +55,95 @@ class Normalizer:
             found = self.normal[variable] = self.table.leaf(variable)
         return found
 
+    def walk(self, outputs: Sequence[Variable]) -> None:
+        """Visit every node below `outputs`, inputs first.
+
+        This is the loop that every node of every graph goes through, so it is written for speed: a node nothing happens to
+        costs a few dictionary operations and one call of its generated matcher. All else is in methods.
+        """
+        normal, nodes, index = self.normal, self.table.nodes, self.session.matchers.index
+        context, session, fresh, renewed = self.session.context, self.session, self.fresh, self.table.renewed
+        searched = bool(session.searched)
+        visited = 0
+        for output in outputs:
+            stack = [output.owner] if output.owner is not None and output not in normal else []
+            while stack:
+                node: Any = stack[-1]
+                inputs = node.inputs
+                for i in inputs:
+                    if i not in normal:
+                        if i.owner is not None:
+                            stack.append(i.owner)
+                            break
+                        normal[i] = self.table.leaf(i) if i.symbol is CONSTANT else i
+                else:
+                    stack.pop()
+                    visited += 1
+                    if len(node.outputs) != 1:
+                        self.visit(node)
+                        continue
+                    (variable,) = node.outputs
+                    if variable in normal:
+                        continue
+                    new = [normal[i] for i in inputs]
+                    symbol = variable.symbol
+                    key = (symbol, *new)
+                    made = nodes.get(key)
+                    if made is not None:
+                        session.merges += 1
+                        normal[variable] = normal[made] if made in normal else self.settle(made)
+                        continue
+                    if new == inputs and not fresh:
+                        made = variable
+                    else:
+                        made = renewed(node, new)
+                        if made in normal:
+                            normal[variable] = normal[made]
+                            continue
+                    nodes[key] = made
+                    try:
+                        match = index[symbol]
+                    except KeyError:
+                        match = session.matchers.function_for(symbol)
+                    hit = match(made, new, context) if match is not None else None
+                    if hit is not None or searched:
+                        session.size = visited
+                        normal[variable] = self._hit(made, hit)
+                    else:
+                        normal[made] = normal[variable] = made
+        session.size = visited
+
+    def _hit(self, variable: Variable, hit: Any) -> Variable:
+        """The normal form of `variable`, for which the matcher has just given `hit`, or nothing and there are rules to
+        search."""
+        session = self.session
+        after = None
+        if not session.stopped:
+            after = session.search(variable) if hit is None else session.accept(variable, session.entries[hit[0]][0], hit[1])
+        if after is None:
+            result = variable
+        elif after in self.normal:
+            result = self.normal[after]
+        else:
+            return self.follow(variable, after)
+        self.normal[variable] = result
+        return result
+
     def visit(self, node: Apply) -> None:
-        """Find the normal forms of the outputs of a node whose inputs have theirs."""
+        """Find the normal forms of the outputs of a node whose inputs have theirs, in general."""
         normal = self.normal
-        inputs = []
-        for i in node.inputs:
-            found = normal.get(i)
-            inputs.append(self.normal_form(i) if found is None else found)
+        inputs = [normal[i] for i in node.inputs]
         size = len(self.table.nodes)
         rebuilt = self.table.rebuilt(node, inputs, self.fresh)
-        if rebuilt is not node and len(self.table.nodes) == size:
+        if rebuilt is not node.outputs and len(self.table.nodes) == size:
             self.session.merges += 1
-        for old, new in zip(node.outputs, rebuilt.outputs, strict=True):
+        for old, new in zip(node.outputs, rebuilt, strict=True):
             found = normal.get(new)
-            if found is None:
-                found = self.settle(new)
-            normal[old] = found
+            normal[old] = self.settle(new) if found is None else found
 
     def settle(self, variable: Variable) -> Variable:
         """The normal form of a variable of the table whose inputs are normal."""
-        if self.session.stopped:
-            self.normal[variable] = variable
-            return variable
-        after = self.session.fire(variable)
+        after = None if self.session.stopped else self.session.fire(variable)
         if after is None:
             self.normal[variable] = variable
             return variable
@@ -82,22 +154,21 @@ class Normalizer:
         variables whose normal forms are awaited."""
         normal, forward = self.normal, self.forward
         forward[variable] = after
-        stack = [variable, after]
+        stack = [variable]
         while stack:
             current = stack[-1]
             if current in normal:
                 stack.pop()
-                continue
-            if current in forward:
+            elif current in forward:
                 target = forward[current]
                 if target in normal:
                     normal[current] = normal[target]
                     del forward[current]
                     stack.pop()
                 else:
-                    self._await(current, target, stack)
-                continue
-            self._step(current, stack)
+                    self._await(target, stack)
+            else:
+                self._step(current, stack)
         if self.session.stopped:
             # The last good state: what the rules made of this variable before they were stopped is dropped.
             normal[variable] = variable
@@ -113,24 +184,20 @@ class Normalizer:
         pending = [i for i in owner.inputs if i not in normal]
         if pending:
             for i in reversed(pending):
-                if not self._await(current, i, stack):
+                if not self._await(i, stack):
                     return
             return
         inputs = [normal[i] for i in owner.inputs]
-        if any(a is not b for a, b in zip(inputs, owner.inputs, strict=True)):
-            rebuilt = self.table.rebuilt(owner, inputs)
-            self.forward[current] = rebuilt.outputs[current.index or 0]
+        if inputs != owner.inputs:
+            self.forward[current] = self.table.rebuilt(owner, inputs)[current.index or 0]
             return
-        if self.session.stopped:
-            normal[current] = current
-            return
-        after = self.session.fire(current)
+        after = None if self.session.stopped else self.session.fire(current)
         if after is None:
             normal[current] = current
         else:
             self.forward[current] = after
 
-    def _await(self, current: Variable, target: Variable, stack: list[Variable]) -> bool:
+    def _await(self, target: Variable, stack: list[Variable]) -> bool:
         """Put `target` on the stack; if it is being computed already, the rules brought it back: stop there."""
         if target not in self.forward:
             stack.append(target)

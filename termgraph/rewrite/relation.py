@@ -16,7 +16,8 @@ from termgraph.errors import BareLeftSideError, GraphTypeError, RuleError, TypeC
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
-from termgraph.rewrite.matcher import Matchers, typed_like
+from termgraph.rewrite.context import typed_like
+from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.skeleton import Skeleton, as_pattern, commuted, is_node
 from termgraph.rewrite.stage import NotStageable, stage
 from termgraph.terms.build import build

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -25,15 +27,6 @@ class RuleStats:
     seconds: float = 0.0
     refused: dict[str, int] = field(default_factory=dict)
 
-    def add(self, other: RuleStats) -> None:
-        """Add another count to this one."""
-        self.tries += other.tries
-        self.matches += other.matches
-        self.fires += other.fires
-        self.seconds += other.seconds
-        for guard, count in other.refused.items():
-            self.refused[guard] = self.refused.get(guard, 0) + count
-
 
 @dataclass(frozen=True)
 class Step:
@@ -54,22 +47,50 @@ class Step:
         return f"{self.rule.name}: {render(self.before)} -> {render(self.after)}"
 
 
-@dataclass(repr=False)
 class Report:
     """The account of a rewriting.
 
     `stop_reason` is "equilibrium" (no rule fires any more), "loop" (the rules bring a term back: see `error`) or "growth"
-    (more fires than the bound: see `error`). After "loop" and "growth" the graph is in its last good state.
+    (more fires than the bound: see `error`). After "loop" and "growth" the graph is in its last good state. What takes time
+    to count is counted when it is asked for.
     """
 
-    phase: str = ""
-    stop_reason: str = "equilibrium"
-    error: RuleError | None = None
-    rules: dict[str, RuleStats] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    nodes_before: int = 0
-    nodes_after: int = 0
-    seconds: float = 0.0
+    def __init__(self, phase: str = "", fired: list[tuple[Any, Variable, Variable]] | None = None,
+                 count_rules: Callable[[], dict[str, RuleStats]] = dict,
+                 count_nodes: Callable[[], tuple[int, int]] = lambda: (0, 0)) -> None:
+        self.phase = phase
+        self.stop_reason = "equilibrium"
+        self.error: RuleError | None = None
+        #: Wall time of the whole rewriting, in seconds.
+        self.seconds = 0.0
+        self._fired = [] if fired is None else fired
+        self._count_rules, self._count_nodes = count_rules, count_nodes
+
+    @cached_property
+    def rules(self) -> dict[str, RuleStats]:
+        """The counts of each rule of the set."""
+        return self._count_rules()
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Every fire, in order."""
+        return [Step(rule, before, after, before.owner.trace if before.owner is not None else None, self.phase)
+                for rule, before, after in self._fired]
+
+    @cached_property
+    def nodes(self) -> tuple[int, int]:
+        """The numbers of nodes before and after."""
+        return self._count_nodes()
+
+    @property
+    def nodes_before(self) -> int:
+        """The number of nodes before."""
+        return self.nodes[0]
+
+    @property
+    def nodes_after(self) -> int:
+        """The number of nodes after."""
+        return self.nodes[1]
 
     @property
     def fires(self) -> int:
@@ -88,13 +109,16 @@ class Report:
         return (f"{name}stopped: {self.stop_reason}; {self.nodes_before} -> {self.nodes_after} nodes, {self.fires} fires, "
                 f"{self.seconds * 1e3:.2f} ms")
 
+    def _active(self) -> list[tuple[str, RuleStats]]:
+        """The rules that matched something, the busiest first."""
+        return sorted(((n, s) for n, s in self.rules.items() if s.matches), key=lambda item: -item[1].fires)
+
     def __str__(self) -> str:
         lines = [self.summary]
-        for name, stats in sorted(self.rules.items(), key=lambda item: -item[1].fires):
-            if stats.matches:
-                refused = "".join(f", {guard} refused {count}" for guard, count in stats.refused.items())
-                lines.append(f"  {name}: {stats.tries} tries, {stats.matches} matches, {stats.fires} fires, "
-                             f"{stats.seconds * 1e6:.0f} us{refused}")
+        for name, stats in self._active():
+            refused = "".join(f", {guard} refused {count}" for guard, count in stats.refused.items())
+            lines.append(f"  {name}: {stats.tries} tries, {stats.matches} matches, {stats.fires} fires, "
+                         f"{stats.seconds * 1e6:.0f} us{refused}")
         if self.error is not None:
             lines.append(str(self.error))
         return "\n".join(lines)
@@ -106,11 +130,10 @@ class Report:
         table = Table(title=self.summary, title_justify="left")
         for heading in ("rule", "tries", "matches", "fires", "us", "refused"):
             table.add_column(heading, justify="left" if heading in ("rule", "refused") else "right")
-        for name, stats in sorted(self.rules.items(), key=lambda item: -item[1].fires):
-            if stats.matches:
-                refused = ", ".join(f"{guard} {count}" for guard, count in stats.refused.items())
-                counts = (stats.tries, stats.matches, stats.fires)
-                table.add_row(name, *map(str, counts), f"{stats.seconds * 1e6:.0f}", refused)
+        for name, stats in self._active():
+            refused = ", ".join(f"{guard} {count}" for guard, count in stats.refused.items())
+            counts = (stats.tries, stats.matches, stats.fires)
+            table.add_row(name, *map(str, counts), f"{stats.seconds * 1e6:.0f}", refused)
         yield table
         if self.error is not None:
             yield str(self.error)

@@ -12,7 +12,8 @@ from termgraph.errors import RuleExecutionError
 from termgraph.graph.trace import describe
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.delay import in_graph
-from termgraph.rewrite.matcher import Context, Matchers, typed_like
+from termgraph.rewrite.context import Context, typed_like
+from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.relation import Rule, relation
 from termgraph.terms.build import build
 from termgraph.terms.term import render, var

@@ -43,7 +43,7 @@ class Skeleton:
 
     @property
     def head(self) -> Any:
-        """The head of `before`: an Op, `OutputOf` or OpTerm, or a logic variable for any."""
+        """The head of `before`: an Op, `Symbol` or OpTerm, or a logic variable for any."""
         return split_pattern(self.before)[0]
 
     def __str__(self) -> str:

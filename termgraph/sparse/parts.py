@@ -152,7 +152,7 @@ with_data = WithData()
 
 def _part(csm: Any, index: int) -> Any:
     if is_pattern(csm):
-        return csm_properties.head(index, 4)(csm)
+        return csm_properties.symbol_of(index, 4)(csm)
     return csm_properties(csm)[index]
 
 

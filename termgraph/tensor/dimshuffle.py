@@ -26,6 +26,7 @@ class DimShuffle(Op):
     view_map = {0: [0]}  # noqa: RUF012
     typed_by_inputs = True
     fills_with = 0
+    nin = 1
 
     def __init__(self, *, input_ndim: int, new_order: Sequence[int | str]) -> None:
         self.input_ndim = input_ndim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cons.core import ConsPair
@@ -37,10 +38,10 @@ def resolve_head(head: Any) -> Any:
     return head.instance() if isinstance(head, OpTerm) else head
 
 
-def build(term: Any) -> Any:
+def build(term: Any, make: Callable[[Any, Sequence[Any]], Any] | None = None) -> Any:
     """The Variable that `term` denotes; a Variable or a Python number is itself.
 
-    Shared subterms are built once. Raises ValueError where a logic variable is left, and whatever the Ops raise on
+    Shared subterms are built once, each by calling its head, or by `make(head, arguments)`. Raises ValueError where a logic variable is left, and whatever the Ops raise on
     arguments they cannot take.
     """
     built: dict[int, Any] = {}
@@ -70,5 +71,6 @@ def build(term: Any) -> Any:
         head = resolve_head(head)
         if not callable(head):
             raise ValueError(f"cannot build {term}: {head!r} cannot be called.")
-        built[id(item)] = head(*[built[id(a)] for a in args])
+        inputs = [built[id(a)] for a in args]
+        built[id(item)] = head(*inputs) if make is None else make(head, inputs)
     return built[id(term)]

@@ -16,7 +16,8 @@ from etuples.dispatch import etuplize as etuples_etuplize
 from etuples.dispatch import rands, rator
 from unification.core import _reify, _unify, construction_sentinel
 
-from termgraph.graph.op import Op, OutputOf
+from termgraph.graph.op import Op
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.replace import equal_computations
 from termgraph.graph.variable import Variable, literal_of
 from termgraph.terms.build import parts
@@ -135,7 +136,7 @@ def _register() -> None:
     etuples_etuplize.add((Variable,), lambda v, **_: etuplize(v))
     rator.add((Variable,), _variable_car)
     rands.add((Variable,), lambda v: etuple(*_variable_cdr(v)))
-    for head in (Op, OutputOf, OpTerm):
+    for head in (Op, Symbol, OpTerm):
         etuple_apply.add((head, ExpressionTuple), lambda op, args: op(*args))
 
 

@@ -97,7 +97,7 @@ class OpTerm:
 class Term(PatternOperators):
     """An Op applied to arguments of which some may still be unknown.
 
-    `head` is an Op (canonical), an `OutputOf`, an `OpTerm` or a logic variable; each of `args` is a Variable, a Term, a
+    `head` is an Op (canonical), an `Symbol`, an `OpTerm` or a logic variable; each of `args` is a Variable, a Term, a
     logic variable or a Python number. Terms are immutable; equality is structural and the hash is computed once, from
     those of the arguments, so neither recurses.
     """

@@ -10,7 +10,8 @@ import pytest
 import termgraph.tensor as tt
 from termgraph.errors import GraphTypeError, MethodNotDefined
 from termgraph.graph import Apply, Op
-from termgraph.graph.op import OutputOf, is_pattern
+from termgraph.graph.op import is_pattern
+from termgraph.graph.symbol import Symbol
 from termgraph.tensor import TensorType
 from termgraph.terms import Term, var
 
@@ -142,13 +143,13 @@ def test_copies_have_the_same_canonical(duplicate):
 
 def test_heads(x):
     first, second = Halves()(x)
-    assert isinstance(first.head, OutputOf) and (first.head.op, first.head.index) == (Halves().canonical, 0)
+    assert isinstance(first.head, Symbol) and (first.head.op, first.head.index) == (Halves().canonical, 0)
     assert first.head is Halves()(x)[0].head
     assert first.head is not second.head
     assert str(second.head) == "Halves{default_output=None}.1"
     chosen = Halves(1)(x)
     assert chosen.index == 1 and chosen.head is Halves(1).canonical
-    assert isinstance(chosen.owner.outputs[0].head, OutputOf)
+    assert isinstance(chosen.owner.outputs[0].head, Symbol)
 
 
 def test_calling_a_head_builds_that_output(x):

@@ -14,8 +14,8 @@ from termgraph.graph.evaluate import evaluate
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.traversal import graph_inputs
 from termgraph.graph.variable import Constant, Variable
-from termgraph.rewrite.delay import in_graph
 from termgraph.rewrite.context import typed_like
+from termgraph.rewrite.delay import in_graph
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.nodes import NodeTable
 from termgraph.rewrite.relation import Rule

@@ -14,7 +14,6 @@ from termgraph.compile.mode import Mode, Phase
 from termgraph.compile.vm import VM
 from termgraph.graph.aliasing import check_destroyed
 from termgraph.graph.apply import Apply
-from termgraph.graph.collector import collector_paused
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.op import StorageMap
 from termgraph.graph.shared import SharedVariable

@@ -57,7 +57,7 @@ class Compiled:
         # Tracebacks can then show the generated lines.
         linecache.cache[filename] = (len(self.text), None, self.text.splitlines(True), filename)
         self._code = compile(self.text, filename, "exec")
-        exec(self._code, self.space)  # noqa: S102 - the project's purpose: staged relations run as Python
+        exec(self._code, self.space)
         self.match = self.space["match"]
         self._bind: Any = None
 
@@ -66,7 +66,7 @@ class Compiled:
         """The same tree with leaves that return what was bound and do nothing else."""
         if self._bind is None:
             space = dict(self.space)
-            exec(self._code, space)  # noqa: S102
+            exec(self._code, space)
             for number in self.plans:
                 space[f"leaf_{number}"] = _binding_leaf(number)
             self._bind = space["match"]
@@ -136,7 +136,8 @@ class Compiled:
     def _test(self, test: Test, pad: str) -> int:
         """Write a test; the number of levels that what depends on it is indented."""
         if test[0] == "args":
-            return self._arguments(*test[1:], pad)
+            _, path, count, exact = test
+            return self._arguments(path, count, exact, pad)
         self.lines.append(f"{pad}if {self._condition(*test)}:")
         return 1
 

@@ -15,8 +15,8 @@ from unification import Var, reify
 from termgraph.errors import BareLeftSideError, GraphTypeError, RuleError, TypeChangeError
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
-from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
 from termgraph.rewrite.context import typed_like
+from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.skeleton import Skeleton, as_pattern, commuted, is_node
 from termgraph.rewrite.stage import NotStageable, stage

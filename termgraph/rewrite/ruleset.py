@@ -11,8 +11,8 @@ from kanren import run
 from termgraph.errors import RuleExecutionError
 from termgraph.graph.trace import describe
 from termgraph.graph.variable import Variable
-from termgraph.rewrite.delay import in_graph
 from termgraph.rewrite.context import Context, typed_like
+from termgraph.rewrite.delay import in_graph
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.relation import Rule, relation
 from termgraph.terms.build import build

@@ -9,9 +9,11 @@ Vector(float64, shape=(?,))
 import typing as _typing
 
 from termgraph.tensor.creation import *  # noqa: F403
+from termgraph.tensor.cumulative import *  # noqa: F403
 from termgraph.tensor.dimshuffle import DimShuffle, dimshuffle, expand_dims, squeeze, transpose
 from termgraph.tensor.elementwise import Elemwise, Row, cast, row_named
 from termgraph.tensor.elementwise import rows as _table  # `rows` is the constructor of row variables
+from termgraph.tensor.getitem import *  # noqa: F403
 from termgraph.tensor.join import *  # noqa: F403
 from termgraph.tensor.linear import *  # noqa: F403
 from termgraph.tensor.literal import lengths_from_inputs

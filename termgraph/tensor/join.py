@@ -15,9 +15,9 @@ from termgraph.graph.variable import Constant
 from termgraph.tensor.creation import alloc, zeros_like
 from termgraph.tensor.dimshuffle import dimshuffle, expand_dims
 from termgraph.tensor.elementwise import cast, float_zeros_like, unbroadcast
+from termgraph.tensor.getitem import getitem
 from termgraph.tensor.scalar import add, maximum, mod, mul, same, sub
 from termgraph.tensor.shape import as_length, elements, flatten, known_length, reshape, shape_i, shape_tuple
-from termgraph.tensor.subtensor import getitem
 from termgraph.tensor.type import DISCRETE, TensorType
 from termgraph.tensor.variable import as_tensor_variable
 

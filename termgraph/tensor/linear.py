@@ -15,11 +15,11 @@ from termgraph.graph.variable import Variable
 from termgraph.tensor.creation import arange
 from termgraph.tensor.dimshuffle import dimshuffle, expand_dims, squeeze, transpose
 from termgraph.tensor.elementwise import broadcast_static, cast, float_zeros_like, unbroadcast
+from termgraph.tensor.getitem import inc_subtensor
 from termgraph.tensor.scalar import abs as abs_
 from termgraph.tensor.scalar import add, maximum, minimum, mul, neq, same, sqr, sqrt
 from termgraph.tensor.scalar import pow as pow_
 from termgraph.tensor.shape import flatten, product, reshape, shape_i, shape_tuple
-from termgraph.tensor.subtensor import inc_subtensor
 from termgraph.tensor.type import DISCRETE, TensorType
 from termgraph.tensor.variable import as_tensor_variable
 

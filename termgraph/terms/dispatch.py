@@ -17,8 +17,8 @@ from etuples.dispatch import rands, rator
 from unification.core import _reify, _unify, construction_sentinel
 
 from termgraph.graph.op import Op
-from termgraph.graph.symbol import Symbol
 from termgraph.graph.replace import equal_computations
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.variable import Variable, literal_of
 from termgraph.terms.build import parts
 from termgraph.terms.etuple import etuplize

@@ -9,8 +9,9 @@ from typing import Any
 from termgraph.compile.executable import Function
 from termgraph.compile.io import In, Out
 from termgraph.compile.mode import Mode, get_mode
-from termgraph.compile.pipeline import FunctionMaker, Ingredients, collector_paused, leaves_of
+from termgraph.compile.pipeline import FunctionMaker, Ingredients, leaves_of
 from termgraph.errors import GraphTypeError, MissingInputError, UnusedInputError, UpdateError
+from termgraph.graph.collector import collector_paused
 from termgraph.graph.replace import graph_replace
 from termgraph.graph.shared import SharedVariable
 from termgraph.graph.trace import describe

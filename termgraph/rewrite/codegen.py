@@ -293,7 +293,8 @@ class Leaf:
         inside = "".join(f"{b}, " for b in built)
         name = f"n{next(self.made)}"
         if rest is not None or not isinstance(head, (Op, Symbol)):
-            listed = self.bound[rest] if rest is not None and not args else f"({inside}{f'*{self.bound[rest]},' if rest else ''})"
+            spread = "" if rest is None else f"*{self.bound[rest]}, "
+            listed = f"({inside}{spread})"
             self.say(f"{name} = context.table.make({self.head(head)}, {listed}, v.owner.trace)")
             return name
         symbol = self.module.reference(symbol_of_head(head), str(head))

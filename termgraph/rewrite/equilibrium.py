@@ -43,8 +43,8 @@ class Equilibrium:
     """The state of one run.
 
     Invariants, between fires: `nodes` maps (symbol, *inputs) to the variable of the graph with these, and no two
-    nodes have the same op and inputs; every node a rule could fire on is in the queue; `places` holds, for each variable that replaced
-    another, the terms that stood in its place before.
+    nodes have the same op and inputs; every node a rule could fire on is in the queue; `places` holds, for
+    each variable that replaced another, the terms that stood in its place before.
     """
 
     def __init__(self, fgraph: FunctionGraph, session: Session, protected: Iterable[Variable]) -> None:

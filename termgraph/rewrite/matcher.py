@@ -88,9 +88,7 @@ class Matchers:
 
     def source(self) -> str:
         """The source of the functions of all heads that patterns name, and of one for any other where patterns are open."""
-        parts = []
-        for symbol in self._exact:
-            parts.append(f"# {symbol.car}\n{self._compile(self.numbers_for(symbol), symbol.op.nin).text}")
+        parts = [f"# {symbol.car}\n{self._compile(self.numbers_for(symbol), symbol.op.nin).text}" for symbol in self._exact]
         if self._classes or self._open:
             numbers = tuple(sorted([*self._open, *itertools.chain.from_iterable(self._classes.values())]))
             classes = ", ".join(c.__name__ for c in self._classes) or "any op"

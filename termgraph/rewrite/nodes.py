@@ -129,7 +129,7 @@ class NodeTable:
         twin = Apply.__new__(Apply)
         twin.op, twin.inputs, twin.trace = node.op, inputs, node.trace
         (old,) = node.outputs
-        kind = type(old)
+        kind: Any = type(old)
         # As the constructor would: this is where most of the time of making a node goes.
         output = kind.__new__(kind)
         output.type, output.owner, output.index, output.name = old.type, twin, 0, old.name

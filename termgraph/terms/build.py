@@ -41,8 +41,8 @@ def resolve_head(head: Any) -> Any:
 def build(term: Any, make: Callable[[Any, Sequence[Any]], Any] | None = None) -> Any:
     """The Variable that `term` denotes; a Variable or a Python number is itself.
 
-    Shared subterms are built once, each by calling its head, or by `make(head, arguments)`. Raises ValueError where a logic variable is left, and whatever the Ops raise on
-    arguments they cannot take.
+    Shared subterms are built once, each by calling its head, or by `make(head, arguments)`. Raises ValueError where
+    a logic variable is left, and whatever the Ops raise on arguments they cannot take.
     """
     built: dict[int, Any] = {}
     stack = [term]

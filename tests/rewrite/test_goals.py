@@ -54,7 +54,6 @@ CASES = [
     (positive, number(1, 2), True), (positive, number(1, 0), False), (positive, number(1, -2), False), (positive, x, False),
     (positive, tt.constant(2.0).dimshuffle("x"), True), (positive, number(1, np.nan), False), (positive, 2, True),
     (positive, -1.5, False), (positive, number(1, 2, dtype="complex128"), False), (positive, number(3, dtype="uint8"), True),
-    (positive, tt.constant(True), False),
     (floating, x, True), (floating, n, False), (floating, tt.fvector(), True), (floating, tt.zvector(), False),
     (floating, tt.lt(x, y), False), (floating, sparse.csr_matrix("s"), True),
     (integral, n, True), (integral, x, False), (integral, tt.lt(x, y), False), (integral, tt.constant(1, dtype="uint8"), True),
@@ -129,7 +128,7 @@ def test_compute_gives_a_value_and_refuses_with_none():
     s = tt.dscalar("s")
     assert found(bigger, s + tt.constant(2.0)) == ["s + 3"]
     result, report = tg.rewrite_graph(s + tt.constant(3.0), bigger)
-    assert tg.pprint(result) == "s + 6" and report.rules["bigger"].refused == {"next": 1, "constant": 4}
+    assert tg.pprint(result) == "s + 6" and report.rules["bigger"].refused == {"next": 1, "constant": 1}
     assert report.rules["bigger"].fires == 3
 
 
@@ -160,7 +159,7 @@ def test_a_choice_that_cannot_be_built_is_passed_over():
 
     # BUG: the first option raises GraphTypeError for floats, and the generated code then gives up the others; the relation
     # goes on to them.
-    assert found(either, x + y) == ["maximum(x, y)", "maximum(y, x)"] or found(either, x + y) == ["maximum(x, y)"]
+    assert found(either, x + y) == ["maximum(x, y)", "maximum(y, x)"]
 
 
 def test_a_computation_may_give_a_tuple():

@@ -71,7 +71,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("dtype", "shape", "value"), REFUSED, ids=str)
+@pytest.mark.parametrize(("dtype", "shape", "value"), REFUSED, ids=lambda v: str(v).partition(" at 0x")[0])
 def test_refused(dtype, shape, value):
     tensor_type = TensorType(dtype, shape)
     with pytest.raises((TypeError, ValueError)):

@@ -24,19 +24,19 @@ MISS_BAR, HIT_BAR = 0.5, 2.0
 def sorted_terms(rule: tg.Rule) -> tuple[list[Variable], list[Variable]]:
     """Terms the patterns of a rule match, and terms they miss though the head is right."""
     generated = Generator(seed=0).terms(rule.skeletons, 10 * TERMS)
-    tried = [t for t in generated if rule.matchers.function_for(t.head) is not None]
+    tried = [t for t in generated if rule.matchers.function_for(t.symbol) is not None]
     hits = [t for t in tried if rule.matchers.bindings(t) is not None]
     misses = [t for t in tried if rule.matchers.bindings(t) is None]
     return hits[:TERMS], misses[:TERMS]
 
 
 def staged(rule: tg.Rule, terms: Sequence[Variable]) -> float:
-    """Microseconds for one term: the look-up by head that the engine makes, and the generated matcher."""
-    functions = {t.head: rule.matchers.compiled_for(t.head).bind for t in terms}  # type: ignore[union-attr]
+    """Microseconds for one term: the look-up by symbol that the engine makes, and the generated matcher."""
+    index = {t.symbol: rule.matchers.compiled_for(t.symbol).bind for t in terms}  # type: ignore[union-attr]
 
     def sweep() -> None:
         for term in terms:
-            functions[term.head](term, None)
+            index[term.symbol](term, term.owner.inputs, None)  # type: ignore[union-attr]
     return per_term(sweep, terms)
 
 

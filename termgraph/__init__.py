@@ -12,8 +12,8 @@ from termgraph.compile import In, Mode, Out, Phase, function, get_mode, ifelse, 
 from termgraph.config import config
 from termgraph.gradient import *  # noqa: F403
 from termgraph.graph import clone_replace, equal_computations, graph_replace
-from termgraph.printing import debugprint, dprint, pp, pprint
-from termgraph.rewrite import Report, Rule, RuleSet, relation, rewrite_graph
+from termgraph.printing import debugprint, dprint, explain, pp, pprint, why_not
+from termgraph.rewrite import KanrenRelation, Report, Rule, RuleSet, relation, rewrite_graph
 from termgraph.terms import etuplize, from_etuple, var, vars  # noqa: A004 - the name kanren uses
 
 __version__ = "0.1.0"

@@ -14,6 +14,7 @@ from termgraph.compile.io import In, Out
 from termgraph.compile.pipeline import FunctionMaker, Ingredients
 from termgraph.compile.vm import VM
 from termgraph.errors import CallArgumentError, GraphTypeError, InputValueError
+from termgraph.graph.collector import collector_paused
 from termgraph.graph.replace import graph_replace
 from termgraph.graph.shared import Container, SharedVariable
 from termgraph.graph.trace import describe
@@ -138,7 +139,8 @@ class Function:
         try:
             return expected.filter(value, strict=i.strict, allow_downcast=i.allow_downcast)
         except (TypeError, ValueError) as error:
-            raise InputValueError(self, position, i.name or i.variable, expected, describe_value(value), str(error),
+            got = f"the symbolic variable {value}" if isinstance(value, Variable) else describe_value(value)
+            raise InputValueError(self, position, i.name or i.variable, expected, got, str(error),
                                   describe(i.variable.trace)) from error
 
     def _separate(self, position: int, values: Sequence[Any]) -> Any:
@@ -214,8 +216,10 @@ class Function:
         changed = iter(expressions[count + len(old.updates):])
         inputs = [_copy_in(i, None if i.update is None else next(changed), keep_update=not delete_updates) for i in old.inputs]
         outputs = [Out(e, o.borrow) for o, e in zip(old.outputs, expressions, strict=False)]
-        return Function(FunctionMaker(replace(old, inputs=inputs, outputs=outputs, updates=updates,
-                                              name=self.name if name is None else name, trust_input=self._trust_input)))
+        ingredients = replace(old, inputs=inputs, outputs=outputs, updates=updates,
+                              name=self.name if name is None else name, trust_input=self._trust_input)
+        with collector_paused():
+            return Function(FunctionMaker(ingredients))
 
     def __copy__(self) -> Function:
         return self.copy()
@@ -280,14 +284,15 @@ def _ingredients_to_state(ingredients: Ingredients) -> tuple[Flat, list[Any], li
 
 
 def _restore(flat: Flat, inputs: list[Any], borrows: list[bool], counts: list[int], rest: dict[str, Any]) -> Function:
-    variables = iter(unflatten(flat))
-    ins = []
-    for name, mutable, borrow, allow_downcast, strict, implicit, container, _ in inputs:
-        ins.append(In(next(variables), name, container, None, mutable, borrow, allow_downcast, strict, implicit))
-    shared: list[Any] = [next(variables) for _ in range(counts[0])]
-    outputs = [Out(next(variables), borrow) for borrow in borrows]
-    updates = [(s, next(variables)) for s in shared]
-    for i, (*_, updated) in zip(ins, inputs, strict=True):
-        if updated:
-            i.update = next(variables)
-    return Function(FunctionMaker(Ingredients(ins, outputs, updates=updates, **rest)))
+    with collector_paused():
+        variables = iter(unflatten(flat))
+        ins = []
+        for name, mutable, borrow, allow_downcast, strict, implicit, container, _ in inputs:
+            ins.append(In(next(variables), name, container, None, mutable, borrow, allow_downcast, strict, implicit))
+        shared: list[Any] = [next(variables) for _ in range(counts[0])]
+        outputs = [Out(next(variables), borrow) for borrow in borrows]
+        updates = [(s, next(variables)) for s in shared]
+        for i, (*_, updated) in zip(ins, inputs, strict=True):
+            if updated:
+                i.update = next(variables)
+        return Function(FunctionMaker(Ingredients(ins, outputs, updates=updates, **rest)))

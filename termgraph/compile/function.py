@@ -18,6 +18,7 @@ from termgraph.graph.trace import describe
 from termgraph.graph.traversal import toposort
 from termgraph.graph.variable import Constant, Variable
 
+Replacements = dict[Variable, Variable]
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
 
 
@@ -57,7 +58,7 @@ def function(inputs: Sequence[Any], outputs: Any = None, mode: str | Mode | None
     with collector_paused():
         ins = _as_ins(inputs, allow_input_downcast)
         outs, form = _as_outs(outputs)
-        substitute = _substitution(givens, rebuild_strict)
+        substitute = _substitution(_replacements(givens, rebuild_strict), _cut_at(ins))
         outs = [Out(e, o.borrow) for o, e in zip(outs, substitute([o.variable for o in outs]), strict=True)]
         for i in ins:
             i.update = None if i.update is None else substitute([i.update])[0]
@@ -133,9 +134,8 @@ def _pairs(given: Pairs | None, what: str) -> list[tuple[Any, Any]]:
     return [(a, b) for a, b in pairs]
 
 
-def _substitution(givens: Pairs | None, strict: bool) -> Callable[[Sequence[Variable]], list[Variable]]:
-    """The function that replaces in some variables those of `givens`, all at once."""
-    replacements: dict[Variable, Variable] = {}
+def _replacements(givens: Pairs | None, strict: bool) -> Replacements:
+    replacements: Replacements = {}
     for old, new in _pairs(givens, "givens"):
         if not isinstance(old, Variable):
             raise GraphTypeError(f"givens replace variables, got {type(old).__name__} {old!r:.60}.")
@@ -143,9 +143,26 @@ def _substitution(givens: Pairs | None, strict: bool) -> Callable[[Sequence[Vari
             raise GraphTypeError(f"givens replace {old} twice.")
         allow_convert = not strict or not isinstance(new, Variable)
         replacements[old] = old.type.filter_variable(new, allow_convert=allow_convert)
-    if not replacements:
-        return list
-    return lambda variables: graph_replace(list(variables), replacements)  # type: ignore[no-any-return]
+    return replacements
+
+
+def _cut_at(ins: Sequence[In]) -> Replacements:
+    """A fresh variable for each input that is computed from others, which the input then is."""
+    cuts = {i.variable: i.variable.clone() for i in ins if i.variable.owner is not None}
+    for i in ins:
+        i.variable = cuts.get(i.variable, i.variable)
+    return cuts
+
+
+def _substitution(*steps: Replacements) -> Callable[[Sequence[Variable]], list[Variable]]:
+    """The function that replaces in some variables those of each step, all of a step at once."""
+    def substitute(variables: Sequence[Variable]) -> list[Variable]:
+        result = list(variables)
+        for step in steps:
+            result = graph_replace(result, step) if step else result
+        return result
+
+    return substitute
 
 
 def _checked_updates(updates: Pairs | None) -> list[tuple[SharedVariable, Variable]]:
@@ -165,10 +182,15 @@ def _of_type(shared: SharedVariable, new: Any) -> Variable:
         return shared.type.filter_variable(new)  # type: ignore[no-any-return]
     except TypeError as error:
         what = f"{new} of type {new.type}" if isinstance(new, Variable) else f"the value {new!r:.60}"
-        where = describe(new.trace) if isinstance(new, Variable) else None
+        where = built_at(new) if isinstance(new, Variable) else None
         raise UpdateError(shared, f"it has type {shared.type}, and its new value is {what}",
                           "Convert the new value (astype, or other dimensions) to the type of the shared variable.",
                           where) from error
+
+
+def built_at(variable: Variable) -> str | None:
+    """Where the user made the variable, or the node that computes it."""
+    return describe(variable.trace if variable.owner is None else variable.owner.trace)
 
 
 def _add_default_updates(ingredients: Ingredients, without: set[Variable],
@@ -193,7 +215,7 @@ def _check_graph(ingredients: Ingredients, accept_inplace: bool, on_unused_input
     leaves = leaves_of(order, expressions, inputs)
     for variable, node in leaves.items():
         if variable not in inputs and not isinstance(variable, (Constant, SharedVariable)):
-            raise MissingInputError(variable, node, describe(variable.trace) or describe(node.trace if node else None))
+            raise MissingInputError(variable, node, built_at(variable) or describe(node.trace if node else None))
     _check_unused(ingredients, leaves.keys(), on_unused_input)
     if not accept_inplace:
         for node in order:

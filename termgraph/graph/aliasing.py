@@ -1,7 +1,8 @@
 """Who may share memory with whom, and in what order nodes must run because some of them overwrite memory.
 
 `Op.view_map` says which outputs may be views of which inputs, `Op.destroy_map` which inputs are overwritten (the output then
-takes their memory). Everything here is read from those two, in time linear in the graph.
+takes their memory). Everything here is read from those two, in time linear in the graph (for `destroy_dependencies`, as
+long as views of several inputs do not overlap).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from termgraph.graph.trace import describe
 from termgraph.graph.variable import Constant, Variable
 
 Roots = dict[Variable, Variable]
+Edges = dict[Variable, list[Variable]]
 
 
 def view_roots(order: Iterable[Apply], through_destroy: bool = True) -> Roots:
@@ -54,19 +56,21 @@ def aliases(order: Iterable[Apply], through_destroy: bool = True) -> dict[Variab
 
 
 def check_destroyed(fgraph: FunctionGraph, protected: Collection[Variable]) -> None:
-    """Raise InconsistentGraphError where a node overwrites the memory of a variable in `protected` or of a constant."""
-    destroyers = _destroyers(fgraph.apply_nodes)
-    if not destroyers:
+    """Raise InconsistentGraphError where a node overwrites what may be memory of a variable in `protected` or of a constant."""
+    if not _destroyers(fgraph.apply_nodes):
         return
-    roots = view_roots(fgraph.toposort())
-    owners = {root: v for v, root in roots.items() if isinstance(v, Constant) or v in protected}
-    for node in destroyers:
+    # For what may be in protected memory, whose memory that is.
+    owner = {v: v for v in (*protected, *(v for v in fgraph.variables if isinstance(v, Constant)))}
+    for node in fgraph.toposort():
         for variable in _destroyed(node):
-            owner = owners.get(roots[variable])
-            if owner is not None:
+            if variable in owner:
                 raise InconsistentGraphError(
-                    f"{node} would overwrite the memory of {owner}, which must keep its value."
+                    f"{node} would overwrite the memory of {owner[variable]}, which must keep its value."
                     f"\n  built at {describe(node.trace)}\n  An input may be overwritten only if it is In(..., mutable=True).")
+        for index, positions in (*node.op.view_map.items(), *node.op.destroy_map.items()):
+            for position in positions:
+                if node.inputs[position] in owner:
+                    owner[node.outputs[index]] = owner[node.inputs[position]]
 
 
 def destroy_dependencies(fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
@@ -80,19 +84,20 @@ def destroy_dependencies(fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
     destroyers = _destroyers(fgraph.apply_nodes)
     if not destroyers:
         return {}
-    groups = aliases(fgraph.toposort(), through_destroy=False)
-    root_of = {variable: root for root, group in groups.items() for variable in group}
+    sources, views = _view_edges(fgraph.apply_nodes)
     before: dict[Apply, list[Apply]] = {}
     destroyed_by: dict[Variable, Apply] = {}
     for node in destroyers:
         required: dict[Apply, None] = {}
-        for variable in _destroyed(node):
-            root = root_of[variable]
-            other = destroyed_by.setdefault(root, node)
-            if other is not node:
-                raise InconsistentGraphError(f"{node} and {other} would both overwrite {variable}.")
-            _check_other_inputs(node, root_of)
-            for alias in groups[root]:
+        for position in _destroyed_positions(node):
+            origins = [v for v in _reached([node.inputs[position]], sources) if v not in sources]
+            for origin in origins:
+                other = destroyed_by.setdefault(origin, node)
+                if other is not node:
+                    raise InconsistentGraphError(f"{node} and {other} would both overwrite {origin}.")
+            same_memory = _reached(origins, views)
+            _check_other_inputs(node, position, same_memory)
+            for alias in same_memory:
                 for reader, _ in fgraph.get_clients(alias):
                     if isinstance(reader.op, Output):
                         raise InconsistentGraphError(f"{node} would overwrite {alias}, which is an output.")
@@ -102,8 +107,31 @@ def destroy_dependencies(fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
     return before
 
 
-def _destroyers(order: Iterable[Apply]) -> list[Apply]:
-    return [node for node in order if node.op.destroy_map]
+def _view_edges(nodes: Iterable[Apply]) -> tuple[Edges, Edges]:
+    """From each variable that may be a view to what it may be a view of, and back."""
+    sources: Edges = {}
+    views: Edges = {}
+    for node in nodes:
+        for index, positions in node.op.view_map.items():
+            for position in positions:
+                sources.setdefault(node.outputs[index], []).append(node.inputs[position])
+                views.setdefault(node.inputs[position], []).append(node.outputs[index])
+    return sources, views
+
+
+def _reached(start: Iterable[Variable], edges: Edges) -> dict[Variable, None]:
+    found = dict.fromkeys(start)
+    stack = list(found)
+    while stack:
+        for variable in edges.get(stack.pop(), ()):
+            if variable not in found:
+                found[variable] = None
+                stack.append(variable)
+    return found
+
+
+def _destroyers(nodes: Iterable[Apply]) -> list[Apply]:
+    return [node for node in nodes if node.op.destroy_map]
 
 
 def _destroyed(node: Apply) -> list[Variable]:
@@ -114,12 +142,12 @@ def _destroyed_positions(node: Apply) -> list[int]:
     return [i for positions in node.op.destroy_map.values() for i in positions]
 
 
-def _check_other_inputs(node: Apply, root_of: Roots) -> None:
-    tolerated = set(getattr(node.op, "destroyhandler_tolerate_aliased", ()))
-    for i in _destroyed_positions(node):
-        for j, variable in enumerate(node.inputs):
-            if i != j and (i, j) not in tolerated and root_of[variable] is root_of[node.inputs[i]]:
-                raise InconsistentGraphError(f"{node} overwrites its input {i} and reads the same memory by its input {j}.")
+def _check_other_inputs(node: Apply, position: int, same_memory: Collection[Variable]) -> None:
+    tolerated = getattr(node.op, "destroyhandler_tolerate_aliased", ())
+    for other, variable in enumerate(node.inputs):
+        if other != position and variable in same_memory and (position, other) not in tolerated:
+            raise InconsistentGraphError(f"{node} overwrites its input {position} and reads the same memory "
+                                         f"by its input {other}.")
 
 
 def destroy_order(fgraph: FunctionGraph) -> list[Apply]:

@@ -134,6 +134,14 @@ class FunctionGraph:
         """The (node, i) that read `var`."""
         return list(self._clients[var])
 
+    def client_count(self, var: Variable) -> int:
+        """How many places read `var`, outputs included; 0 where it is not in the graph. Constant time."""
+        return len(self._clients.get(var, ()))
+
+    def latest_clients(self, var: Variable) -> Iterator[Client]:
+        """The (node, i) that read `var`, those that came last first, without making a list."""
+        return reversed(self._clients[var])
+
     def attach_feature(self, feature: Feature) -> None:
         """Tell `feature` of every change from now on."""
         if feature not in self._features:

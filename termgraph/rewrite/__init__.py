@@ -5,6 +5,7 @@ relation -> clauses -> staged skeletons -> generated matchers -> index by head -
 
 from termgraph.rewrite.driver import rewrite_graph
 from termgraph.rewrite.equilibrium import equilibrate
+from termgraph.rewrite.kanren_relation import KanrenRelation
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.normalize import normalize
 from termgraph.rewrite.relation import Rule, relation
@@ -12,5 +13,5 @@ from termgraph.rewrite.report import Report, RuleStats, Step
 from termgraph.rewrite.ruleset import RuleSet
 from termgraph.rewrite.skeleton import Skeleton
 
-__all__ = ["Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "equilibrate", "normalize", "relation",
-           "rewrite_graph"]
+__all__ = ["KanrenRelation", "Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "equilibrate",
+           "normalize", "relation", "rewrite_graph"]

@@ -60,10 +60,22 @@ class Compiled:
         exec(self._code, self.space)
         self.match = self.space["match"]
         self._bind: Any = None
+        self._every: Any = None
+
+    @property
+    def every(self) -> Any:
+        """The same tree with leaves that only add what was bound to the list given as context: all patterns that match."""
+        if self._every is None:
+            space = dict(self.space)
+            exec(self._code, space)
+            for number in self.plans:
+                space[f"leaf_{number}"] = _noting_leaf(number)
+            self._every = space["match"]
+        return self._every
 
     @property
     def bind(self) -> Any:
-        """The same tree with leaves that return what was bound and do nothing else."""
+        """The same tree with leaves that return what was bound and do nothing else: the first pattern that matches."""
         if self._bind is None:
             space = dict(self.space)
             exec(self._code, space)
@@ -329,4 +341,10 @@ def _test_key(test: Test) -> Any:
 def _binding_leaf(number: int) -> Any:
     def leaf(v: Any, ins: Any, context: Any, *bound: Any) -> Any:
         return number, bound
+    return leaf
+
+
+def _noting_leaf(number: int) -> Any:
+    def leaf(v: Any, ins: Any, context: Any, *bound: Any) -> None:
+        context.append((number, bound))
     return leaf

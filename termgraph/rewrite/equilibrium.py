@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 from termgraph.graph.apply import Apply
 from termgraph.graph.collector import collector_paused
@@ -54,7 +53,7 @@ class Equilibrium:
         self.view = session.context.graph = GraphView(fgraph, session.table, {*fgraph.inputs, *protected})
         self.queue: deque[Apply] = deque()
         self.queued: set[Apply] = set()
-        self.places: dict[Variable, list[Variable]] = {}
+        self.places: dict[Variable, dict[Variable, None]] = {}
 
     def run(self) -> None:
         """Rewrite to equilibrium, or until the session stops."""
@@ -84,13 +83,32 @@ class Equilibrium:
             after = self.session.fire(output)
             if after is None:
                 continue
-            before = self.places.pop(output, [])
-            if after in before:
-                self.session.loop([*before[before.index(after):], output])
+            places = self.places.pop(output, {})
+            places[output] = None
+            if after in places:
+                terms = list(places)
+                self.session.loop(terms[terms.index(after):])
+                return
+            if self._depends(after, output):
+                self.session.loop([output])
                 return
             self.replace(output, after)
-            self.places.setdefault(after, []).extend([*before, output])
+            self.places[after] = places
             return
+
+    def _depends(self, after: Variable, output: Variable) -> bool:
+        """Whether `after` is computed from `output`, which it is to replace: nodes that come earlier in the order are not."""
+        own = self.view.rank[output.owner]  # type: ignore[index]
+        stack, seen = [after.owner], set()
+        while stack:
+            node = stack.pop()
+            if node is None or node in seen or self.view.rank.get(node, own) < own:
+                continue
+            if node is output.owner:
+                return True
+            seen.add(node)
+            stack.extend(i.owner for i in node.inputs)
+        return False
 
     def replace(self, old: Variable, new: Variable) -> None:
         """Let every reader of `old` read `new`, merge what becomes equal, and queue what a rule might now match."""
@@ -105,7 +123,7 @@ class Equilibrium:
             clients = [node for node, _ in self.fgraph.get_clients(before) if not isinstance(node.op, Output)]
             for node in clients:
                 self._forget(node)
-            inputs = before.owner.inputs if before.owner is not None else []
+            read = {i: self.fgraph.client_count(i) for i in before.owner.inputs} if before.owner is not None else {}
             self.fgraph.replace_unchecked(before, after)
             for node in dict.fromkeys(clients):
                 twin = self._twin(node)
@@ -113,7 +131,7 @@ class Equilibrium:
                     pending.extend(zip(node.outputs, twin.outputs, strict=True))
                 else:
                     self.enqueue(node)
-            self._neighbours(inputs)
+            self._neighbours(read)
             if before.owner is not None and before.owner not in self.fgraph.apply_nodes:
                 self._forget(before.owner)
 
@@ -130,12 +148,13 @@ class Equilibrium:
             stack.extend(i.owner for i in node.inputs)
             self.enqueue(node)
 
-    def _neighbours(self, inputs: list[Any]) -> None:
-        """Queue the readers of variables that have just lost one: `sole_client` and `destroyable` may hold now."""
-        for variable in inputs:
-            if variable in self.fgraph:
-                for node, _ in self.fgraph.get_clients(variable):
-                    self.enqueue(node)
+    def _neighbours(self, read: dict[Variable, int]) -> None:
+        """Queue the last readers of variables that had more of them: `sole_client` and `destroyable` may now hold there."""
+        for variable, count in read.items():
+            left = self.fgraph.client_count(variable)
+            if 0 < left < count and (left == 1 or variable.owner is not None):
+                rank = self.view.rank
+                self.enqueue(max((node for node, _ in self.fgraph.latest_clients(variable)), key=lambda n: rank.get(n, -1)))
 
     # --- merging ------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from unification import reify
 from termgraph.graph.variable import Constant, Variable, literal_of
 from termgraph.rewrite.context import all_constant
 from termgraph.rewrite.delay import Delayed, Goal, State, delayed, substitution_of
+from termgraph.rewrite.facts import finite, negative, nonnegative, nonzero, positive
+from termgraph.terms.dispatch import equals_literal
 from termgraph.terms.term import OpTerm
 
 
@@ -65,35 +67,47 @@ def constants(xs: Any) -> Goal:
     return where(all_constant, xs, name="constants")
 
 
-def _number(x: Any) -> Any:
-    return literal_of(x) if isinstance(x, Variable) else x
+def _equals(x: Any, number: Any) -> bool:
+    return equals_literal(x, number) if isinstance(x, Variable) else bool(x == number)
 
 
-def _nonzero(x: Any) -> bool:
-    if isinstance(x, Constant):
-        return bool((x.data != 0).all())
-    number = _number(x)
-    return number is not None and number != 0
+def equal_to(x: Any, number: Any) -> Goal:
+    """Every element of x is known to equal the Python number."""
+    return where(_equals, x, number, name="equal_to")
 
 
-def nonzero(x: Any) -> Goal:
-    """x is a constant without a zero among its elements."""
-    return where(_nonzero, x, name="nonzero")
-
-
-def _positive(x: Any) -> bool:
-    if isinstance(x, Constant) and x.type.dtype.startswith(("float", "int", "uint")):
-        return bool((x.data > 0).all())
-    number = _number(x)
-    return isinstance(number, (int, float)) and number > 0
-
-
-def positive(x: Any) -> Goal:
-    """x is a constant whose elements are all greater than zero."""
-    return where(_positive, x, name="positive")
-
+# positive, negative, nonnegative, nonzero, finite: facts that follow from how a term is built (see `facts`)
 
 # --- types ------------------------------------------------------------------------------------------------------------
+
+def _dtype(x: Any) -> Any:
+    return getattr(x.type, "dtype", None)
+
+
+def dtype(x: Any, name: Any) -> Goal:
+    """The dtype of x, a string, is `name`."""
+    return compute(name, _dtype, x, name="dtype")
+
+
+def ndim(x: Any, number: Any) -> Goal:
+    """x has `number` dimensions."""
+    return compute(number, lambda v: v.type.ndim, x, name="ndim")
+
+
+def static_shape(x: Any, lengths: Any) -> Goal:
+    """The lengths of x's dimensions known before running are `lengths`, a tuple with None for those that are not."""
+    return compute(lengths, lambda v: getattr(v.type, "shape", None), x, name="static_shape")
+
+
+def broadcastable(x: Any, which: Any) -> Goal:
+    """The dimensions of x that have the static length 1 are `which`, a tuple of bools."""
+    return compute(which, lambda v: getattr(v.type, "broadcastable", None), x, name="broadcastable")
+
+
+def sparse_format(x: Any, name: Any) -> Goal:
+    """x is a sparse matrix of the format `name`, "csr" or "csc"."""
+    return compute(name, lambda v: getattr(v.type, "format", None), x, name="sparse_format")
+
 
 def _same_type(x: Any, y: Any) -> bool:
     return bool(x.type == y.type)
@@ -120,6 +134,23 @@ def _integral(x: Any) -> bool:
 def integral(x: Any) -> Goal:
     """x has an integer dtype."""
     return where(_integral, x, name="integral")
+
+
+# --- ops --------------------------------------------------------------------------------------------------------------
+
+def commutative(f: Any) -> Goal:
+    """The order of the arguments of the Op f does not matter."""
+    return where(lambda op: bool(getattr(op, "commutative", False)), f, name="commutative")
+
+
+def elementwise(f: Any) -> Goal:
+    """The Op f applies a scalar function to each element."""
+    return where(lambda op: hasattr(op, "scalar_op"), f, name="elementwise")
+
+
+def linear(f: Any) -> Goal:
+    """The Op f is linear in its first input, and its output depends on no other input's elements."""
+    return where(lambda op: bool(getattr(op, "linear", False)), f, name="linear")
 
 
 def _differs(x: Any, y: Any) -> bool:
@@ -155,6 +186,24 @@ def _lookup(graph: Any, op: Any, inputs: Any) -> Any:
     return graph.lookup(op, inputs)
 
 
+def _is_output(graph: Any, x: Any) -> bool:
+    return bool(graph.is_output(x))
+
+
+def is_output(x: Any) -> Goal:
+    """x is an output of the graph."""
+    return in_context(_is_output, x, name="is_output")
+
+
+def _is_input(graph: Any, x: Any) -> bool:
+    return bool(graph.is_input(x))
+
+
+def is_input(x: Any) -> Goal:
+    """x is an input of the graph."""
+    return in_context(_is_input, x, name="is_input")
+
+
 def computed_by(x: Any, op: Any, inputs: Any) -> Goal:
     """The graph computes x by `op` from `inputs`: the facts of a graph, where (op, inputs) determine x and x them."""
     fact = delayed(Delayed("computed_by", _lookup, (op, inputs), outs=x, contextual=True))
@@ -166,3 +215,11 @@ def computed_by(x: Any, op: Any, inputs: Any) -> Goal:
         else:
             yield from fact(state)
     return goal
+
+
+__all__ = [
+    "an", "apply", "broadcastable", "choose", "commutative", "compute", "computed_by", "constant", "constants", "destroyable",
+    "differs", "dtype", "elementwise", "equal_to", "finite", "floating", "in_context", "integral", "is_input", "is_output",
+    "linear", "ndim", "negative", "nonnegative", "nonzero", "positive", "same_type", "sole_client", "sparse_format",
+    "static_shape", "where",
+]

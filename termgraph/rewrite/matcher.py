@@ -11,6 +11,7 @@ from termgraph.graph.symbol import Symbol
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.codegen import Compiled
 from termgraph.rewrite.context import Context
+from termgraph.rewrite.delay import Delayed
 from termgraph.rewrite.nodes import NodeTable
 from termgraph.rewrite.plan import symbol_of_head
 from termgraph.rewrite.skeleton import Skeleton
@@ -75,6 +76,16 @@ class Matchers:
         """The first entry whose pattern matches, and what it binds; guards and right sides are not looked at."""
         compiled = self.compiled_for(variable.symbol)
         return None if compiled is None else compiled.bind(variable, variable.owner.inputs, None)  # type: ignore[union-attr]
+
+    def matches(self, variable: Variable) -> list[tuple[tuple[Delayed, ...], dict[Any, Any]]]:
+        """For every entry whose pattern matches, the goals that wait and what the logic variables are bound to."""
+        compiled = self.compiled_for(variable.symbol)
+        found: list[tuple[int, tuple[Any, ...]]] = []
+        if compiled is not None:
+            compiled.every(variable, variable.owner.inputs, found)  # type: ignore[union-attr]
+            plans = compiled.plans
+            return [(plans[n].residue, dict(zip(plans[n].bound, values, strict=True))) for n, values in found]
+        return []
 
     def rewrites(self, variable: Variable, graph: Any = None, table: NodeTable | None = None) -> list[Variable]:
         """Every result of every entry for `variable`."""

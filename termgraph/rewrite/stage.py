@@ -11,12 +11,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cons import cons
 from kanren.constraints import ConstrainedState, DisequalityStore, IsinstanceStore, TypeStore
 from unification import Var, reify, unify
 
 from termgraph.errors import BareLeftSideError, DuplicateClauseError, UnboundVariableError
 from termgraph.rewrite.delay import Delayed, Waiting, substitution_of, variables_of, waiting_goals
-from termgraph.rewrite.goals import apply
 from termgraph.rewrite.skeleton import Skeleton, alpha_key, as_pattern, covers, is_node, show
 from termgraph.terms.term import LogicVar
 
@@ -94,7 +94,7 @@ def _left_side(left: Any, residue: list[Delayed], name: str, where: str) -> tupl
         fact = next((g for g in residue if g.name == "computed_by" and g.outs is left), None)
         if fact is None:
             raise BareLeftSideError(name, where, left)
-        pattern = apply(*fact.args)
+        pattern = cons(*fact.args)
         # The variable itself is from now on the pattern: the node that matched.
         known = {left: pattern}
         return pattern, [g.substituted(known) for g in residue if g is not fact]

@@ -7,7 +7,7 @@ from typing import Any
 
 from termgraph.graph.apply import Apply
 from termgraph.graph.fgraph import FunctionGraph, Output
-from termgraph.graph.variable import Constant, Variable
+from termgraph.graph.variable import Variable
 from termgraph.rewrite.nodes import NodeTable
 
 
@@ -25,6 +25,7 @@ class GraphView:
         self.protected = set(protected)
         self.rank: dict[Apply, int] = {node: rank for rank, node in enumerate(fgraph.toposort())}
         self.table = table
+        self.inputs = frozenset(fgraph.inputs)
 
     def lookup(self, head: Any, inputs: Any) -> Variable | None:
         """The variable of the graph with this head over these inputs, if there is one."""
@@ -32,7 +33,17 @@ class GraphView:
 
     def client_count(self, variable: Variable) -> int:
         """How many places read `variable`, outputs of the graph included."""
-        return len(self.fgraph.get_clients(variable)) if variable in self.fgraph else 0
+        return self.fgraph.client_count(variable)
+
+    def is_input(self, variable: Variable) -> bool:
+        """Whether `variable` is an input of the graph."""
+        return variable in self.inputs
+
+    def is_output(self, variable: Variable) -> bool:
+        """Whether `variable` is an output of the graph."""
+        if variable not in self.fgraph:
+            return False
+        return any(isinstance(node.op, Output) for node, _ in self.fgraph.latest_clients(variable))
 
     def destroyable(self, variable: Variable, by: Variable) -> bool:
         """Whether the node that computes `by` may overwrite the memory of `variable`.
@@ -44,13 +55,8 @@ class GraphView:
         node = by.owner
         if node is None or variable not in fgraph:
             return False
-        root = variable
-        while root.owner is not None:
-            below = _memory_of(root)
-            if below is None:
-                break
-            root = below
-        if root.owner is None or isinstance(root, Constant) or root in self.protected:
+        root = self._root(variable)
+        if root is None or root.owner is None or root in self.protected:
             return False
         own = self.rank.get(node)
         if own is None:
@@ -61,7 +67,8 @@ class GraphView:
             if shared in self.protected:
                 return False
             readings = 0
-            for client, position in fgraph.get_clients(shared):
+            # The last reader is usually the latest client: it refuses at once where there is one.
+            for client, position in fgraph.latest_clients(shared):
                 if isinstance(client.op, Output):
                     return False
                 if client is node:
@@ -79,13 +86,18 @@ class GraphView:
                 return False  # the node reads the same memory through another input as well
         return True
 
+    def _root(self, variable: Variable) -> Variable | None:
+        """The variable whose memory `variable` is a view of, itself where it has its own; None where that may be one of
+        several.
 
-def _memory_of(variable: Variable) -> Variable | None:
-    """The input that the owner of `variable` returns a view of; None where it makes its own memory.
-
-    A node that overwrites its input counts as making its own: nobody reads that memory under an older name afterwards, or
-    the node could not have been allowed to.
-    """
-    node = variable.owner
-    sources = node.op.view_map.get(variable.index or 0) if node is not None else None
-    return node.inputs[sources[0]] if node is not None and sources else None
+        A node that overwrites its input counts as making its own memory: nobody reads that memory under an older name
+        afterwards, or the node could not have been allowed to.
+        """
+        while variable.owner is not None:
+            sources = variable.owner.op.view_map.get(variable.index or 0)
+            if not sources:
+                break
+            if len(sources) > 1:
+                return None
+            variable = variable.owner.inputs[sources[0]]
+        return variable

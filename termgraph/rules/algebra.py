@@ -28,11 +28,12 @@ def powers(x: Any) -> Clauses:
 
 @relation
 def quotients(x: Any, y: Any) -> Clauses:
-    """x * (1 / y) = x / y, x / (1 / y) = x * y
+    """x * (1 / y) = x / y, -(1 / y) = -1 / y, x / (1 / y) = x * y
 
     Soundness: real.
     """
     yield x * reciprocal(y), x / y
+    yield -reciprocal(y), -1 / y
     yield x / reciprocal(y), x * y
 
 
@@ -50,27 +51,47 @@ def magnitudes(x: Any) -> Clauses:
 
 
 @relation
-def gather_constants(x: Any, a: Any, b: Any) -> Clauses:
-    """(x * a) * b = x * (a * b), (x + a) + b = x + (a + b) for constants a and b, which folding then joins
+def gather_factors(x: Any, a: Any, b: Any) -> Clauses:
+    """(x * a) * b = x * (a * b) and its kin with division: constants a and b meet, and folding joins them
 
     Soundness: real.
     """
     yield x * a * b, x * (a * b), constant(a), constant(b)
+    yield x * a / b, x * (a / b), constant(a), constant(b)
+    yield x / a * b, x * (b / a), constant(a), constant(b)
     yield x / a / b, x / (a * b), constant(a), constant(b)
+    yield a / x * b, (a * b) / x, constant(a), constant(b)
+    yield a / x / b, (a / b) / x, constant(a), constant(b)
+
+
+@relation
+def gather_terms(x: Any, a: Any, b: Any) -> Clauses:
+    """(x + a) + b = x + (a + b) and its kin with subtraction: constants a and b meet, and folding joins them
+
+    Soundness: real.
+    """
     yield x + a + b, x + (a + b), constant(a), constant(b)
+    yield x + a - b, x + (a - b), constant(a), constant(b)
+    yield x - a + b, x + (b - a), constant(a), constant(b)
     yield x - a - b, x - (a + b), constant(a), constant(b)
+    yield a - x + b, (a + b) - x, constant(a), constant(b)
+    yield a - x - b, (a - b) - x, constant(a), constant(b)
+    yield a - (x + b), (a - b) - x, constant(a), constant(b)
+    yield a - (x - b), (a + b) - x, constant(a), constant(b)
 
 
 @relation
 def factor(x: Any, y: Any, z: Any) -> Clauses:
-    """x + x = 2 * x, x * y + x * z = x * (y + z) for constants y and z
+    """x + x = 2 * x, x * y + x * z = x * (y + z) and its kin for constants y and z
 
     Soundness: real.
     """
     yield x + x, x * 2
     yield x * y + x * z, x * (y + z), constant(y), constant(z)
+    yield x * y - x * z, x * (y - z), constant(y), constant(z)
     yield x * y + x, x * (y + 1), constant(y)
     yield x * y - x, x * (y - 1), constant(y)
+    yield x - x * y, x * (1 - y), constant(y)
 
 
 @relation

@@ -29,17 +29,19 @@ Clauses = Iterator[tuple[Any, ...]]
 
 @relation
 def log_of_power(x: Any, y: Any) -> Clauses:
-    """log(x * y) = log(x) + log(y) for a positive constant x and y = exp(z); log(x / exp(y)) = log(x) - y
+    """log(x * y) = log(x) + log(y) for a positive constant x and y = exp(z); log(x / exp(y)) = log(x) - y;
+    log(1 / x) = -log(x)
 
     Soundness: real.
     """
     yield log(x * exp(y)), log(x) + y, positive(x)
     yield log(x / exp(y)), log(x) - y, positive(x)
+    yield log(reciprocal(x)), -log(x)
 
 
 @relation
 def small_arguments(x: Any) -> Clauses:
-    """log(1 + x) = log1p(x), log(1 - x) = log1p(-x), exp(x) - 1 = expm1(x): no digits lost near x = 0
+    """log(1 + x) = log1p(x), log(1 - x) = log1p(-x), exp(x) - 1 = expm1(x), no digits lost near x = 0; expm1(x) + 1 = exp(x)
 
     Soundness: real.
     """
@@ -47,18 +49,19 @@ def small_arguments(x: Any) -> Clauses:
     yield log(1 - x), log1p(-x)
     yield exp(x) - 1, expm1(x)
     yield 1 - exp(x), -expm1(x)
+    yield expm1(x) + 1, exp(x)
 
 
 @relation
 def logistic(x: Any) -> Clauses:
-    """1 / (1 + exp(-x)) = exp(x) / (1 + exp(x)) = sigmoid(x), 1 - sigmoid(x) = sigmoid(-x)
+    """1 / (1 + exp(-x)) = exp(x) / (1 + exp(x)) = sigmoid(x), 1 / (1 + exp(x)) = 1 - sigmoid(x) = sigmoid(-x)
 
     Soundness: real.
     """
     yield 1 / (1 + exp(-x)), sigmoid(x)
     yield reciprocal(1 + exp(-x)), sigmoid(x)
     yield exp(x) / (1 + exp(x)), sigmoid(x)
-    yield exp(-x) / (1 + exp(-x)), sigmoid(-x)
+    yield reciprocal(1 + exp(x)), sigmoid(-x)
     yield 1 - sigmoid(x), sigmoid(-x)
 
 
@@ -75,6 +78,24 @@ def softplus_of(x: Any, y: Any) -> Clauses:
     yield log1p(-exp(x)), log1mexp(x)
     yield log(-expm1(x)), log1mexp(x)
     yield log(exp(x) + exp(y)), logaddexp(x, y)
+
+
+@relation
+def exp_of_log(x: Any, y: Any, a: Any) -> Clauses:
+    """exp(log(1 + x)) = 1 + x in every form that a logarithm is given here, and the same for expm1
+
+    Soundness: unsafe: x is outside the domain of the logarithm, where it is NaN.
+    """
+    yield exp(log1p(x)), 1 + x
+    yield exp(softplus(x)), 1 + exp(x)
+    yield exp(-softplus(x)), sigmoid(-x)
+    yield exp(log1mexp(x)), -expm1(x)
+    yield exp(logaddexp(x, y)), exp(x) + exp(y)
+    yield exp(an(LogSoftmax, axis=a)(x)), an(Softmax, axis=a)(x)
+    yield exp(an(LogSumExp, axis=a)(x)), an(Sum, axis=a)(exp(x))
+    yield expm1(softplus(x)), exp(x)
+    yield expm1(-softplus(x)), -sigmoid(x)
+    yield expm1(log1mexp(x)), -exp(x)
 
 
 @relation

@@ -46,6 +46,8 @@ class Row:
     inverse: str | None = None
     #: where real arguments must lie, as (low, high); tests draw from it
     domain: tuple[float, float] = (-3.0, 3.0)
+    #: facts that hold of the result whatever the arguments, over the reals: "positive", "nonnegative"
+    result: tuple[str, ...] = ()
     #: the sign or strength with which it is printed: ("+", 4)
     sign: tuple[str, int] | None = None
 

@@ -303,7 +303,7 @@ def test_a_call_from_inside_itself(x, updating):
     f = function([x], Spy(look=again)(x) + x, updates={s: s + 1} if updating else None)
     np.testing.assert_array_equal(f([1.0]), [3])
     assert [float(v[0]) for v in inner] == [60, 30]
-    assert s.get_value() == (1 if updating else 0)
+    assert s.get_value() == (3 if updating else 0)
 
 
 def test_an_error_gives_the_storage_back(x):

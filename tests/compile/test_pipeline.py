@@ -1,11 +1,8 @@
-import gc
-
 import numpy as np
-import pytest
 
 import termgraph.tensor as tt
 from termgraph.compile import In, Out, get_mode, shared
-from termgraph.compile.pipeline import FunctionMaker, Ingredients, collector_paused, leaves_of, rewrite_graph_for
+from termgraph.compile.pipeline import FunctionMaker, Ingredients, leaves_of, rewrite_graph_for
 from termgraph.graph import evaluate, toposort
 
 
@@ -35,16 +32,3 @@ def test_outputs_then_updates():
     assert maker.fgraph.update_mapping == {1: 2, 2: 1}
     assert len(maker.fgraph.outputs) == 3
     assert maker.make_vm().storage_map[s] is s.container.storage
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_is_as_before(enabled):
-    was = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with pytest.raises(KeyError), collector_paused():
-            assert not gc.isenabled()
-            raise KeyError
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if was else gc.disable)()

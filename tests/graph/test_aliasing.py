@@ -126,6 +126,17 @@ def test_protected_memory(x):
         check_destroyed(FunctionGraph([], [destroy(view(tt.constant([1.0])))], clone=False), [])
 
 
+def test_a_view_of_either_input_does_not_join_them_for_destruction(x):
+    # z is overwritten before it may become what `either` shows, and x, which it may also show, keeps its value.
+    z = destroy(read(x))
+    fgraph = FunctionGraph([x], [either(x, z)], clone=False)
+    check_destroyed(fgraph, [x])
+    assert len(destroy_order(fgraph)) == 3
+    shown = destroy(either(x, z))
+    with pytest.raises(InconsistentGraphError, match="memory of x"):
+        check_destroyed(FunctionGraph([x], [shown], clone=False), [x])
+
+
 def test_deep_graphs(deep):
     x, y = deep
     order = FunctionGraph([x], [y], clone=False).toposort()

@@ -50,7 +50,6 @@ CASES = [
     (constant, tt.constant(2.0).dimshuffle("x", "x"), True),
     (nonzero, number(1, -2), True), (nonzero, number(1, 0), False), (nonzero, x, False), (nonzero, tt.constant(0), False),
     (nonzero, tt.constant(3.0).dimshuffle("x"), True), (nonzero, 0, False), (nonzero, 0.5, True),
-    (nonzero, number(np.nan, 1), True), (nonzero, tt.exp(x), False),
     (positive, number(1, 2), True), (positive, number(1, 0), False), (positive, number(1, -2), False), (positive, x, False),
     (positive, tt.constant(2.0).dimshuffle("x"), True), (positive, number(1, np.nan), False), (positive, 2, True),
     (positive, -1.5, False), (positive, number(1, 2, dtype="complex128"), False), (positive, number(3, dtype="uint8"), True),
@@ -70,7 +69,7 @@ def test_waits_for_an_unknown(goal):
     unknown = var("u")
     (state,) = goal(unknown)({})
     (waiting,) = waiting_goals(state)
-    assert waiting.name == goal.__name__ and waiting.args == (unknown,)
+    assert waiting.args == (unknown,) and waiting.outs is None
 
 
 def test_same_type():

@@ -8,6 +8,7 @@ array([1., 2.])
 """
 
 from termgraph import gradient, graph, rules, sparse, tensor
+from termgraph.checking import check_rules
 from termgraph.compile import In, Mode, Out, Phase, function, get_mode, ifelse, shared
 from termgraph.config import config
 from termgraph.gradient import *  # noqa: F403

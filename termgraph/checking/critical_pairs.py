@@ -12,11 +12,10 @@ from typing import Any
 
 from termgraph.checking.clauses import Entry, Stratum
 from termgraph.checking.finding import Finding
-from termgraph.checking.instances import Workbench, bindings, never_holds
+from termgraph.checking.instances import Workbench, bindings, is_ground, never_holds
 from termgraph.checking.overlap import Path, applied, positions, renamed, replaced, substituted, unified
 from termgraph.checking.sameness import contradict, same, shape_of, size
-from termgraph.graph.traversal import graph_inputs
-from termgraph.graph.variable import Constant, Variable
+from termgraph.graph.variable import Variable
 from termgraph.rewrite.driver import rewrite_graph
 from termgraph.rewrite.skeleton import Skeleton, show
 from termgraph.terms.term import render
@@ -61,11 +60,11 @@ def overlaps(stratum: Stratum) -> Iterator[Overlap]:
 
 @dataclass(frozen=True, eq=False)
 class CriticalPair:
-    """A term and what it becomes by either clause, as rewritten and in normal form."""
+    """A term, the part of it that the inner clause matches, and the normal forms of what either clause makes of the term."""
 
     overlap: Overlap
     term: Variable
-    results: tuple[Variable, Variable]
+    part: Variable
     normal: tuple[Variable, Variable]
     stop_reason: str
 
@@ -86,7 +85,7 @@ def critical_pair(overlap: Overlap, stratum: Stratum, bench: Workbench) -> Criti
         if right is None:
             continue
         (left_normal, right_normal), report = rewrite_graph([above, right], stratum.rules)
-        return CriticalPair(overlap, whole, (above, right), (left_normal, right_normal), report.stop_reason)
+        return CriticalPair(overlap, whole, part, (left_normal, right_normal), report.stop_reason)
     return None
 
 
@@ -123,10 +122,10 @@ def _judged(pair: CriticalPair, stratum: Stratum) -> Finding | None:
         return None  # where the rules loop or grow, that is found by itself
     outer, inner = pair.overlap.outer, pair.overlap.inner
     chosen, report = rewrite_graph(pair.term, stratum.rules)
-    if report.steps[0].rule not in (outer.rule, inner.rule) and not _unknowns(pair.term):
+    if report.steps[0].rule not in (outer.rule, inner.rule) and is_ground(pair.part):
         return None  # what holds constants only is folded before either can fire
     terms = (pair.term, left, right)
-    wrong = contradict(left, right)
+    wrong = contradict(pair.term, left, right)
     cost = ""
     if not wrong and size(chosen) > min(size(left), size(right)):
         cost = f" The driver gives {render(chosen)}, {size(chosen)} nodes where there might be {min(size(left), size(right))}."
@@ -134,7 +133,3 @@ def _judged(pair: CriticalPair, stratum: Stratum) -> Finding | None:
     return Finding("divergence", "error" if wrong else "warning", (outer.clause, inner.clause),
                    f"{render(pair.term)} has {what}: {render(left)} by {outer.rule.name} first, {render(right)} by "
                    f"{inner.rule.name} first.{cost}", terms)
-
-
-def _unknowns(variable: Variable) -> list[Variable]:
-    return [v for v in graph_inputs([variable]) if not isinstance(v, Constant)]

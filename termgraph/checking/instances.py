@@ -27,8 +27,8 @@ from termgraph.tensor import TensorType, constant
 from termgraph.terms.build import build
 from termgraph.terms.term import OpTerm
 
-#: The guards that only constants pass. A term that is not a literal is never one: folding has had its turn before.
-CONSTANT_GUARDS = ("constant", "positive", "nonzero")
+#: The guards that a variable of which nothing is known does not pass, and a constant may.
+CONSTANT_GUARDS = ("constant", "positive", "negative", "nonnegative", "nonzero", "finite")
 #: Values of the constants that guards ask for: exact in every dtype, and so are their sums and products.
 NUMBERS = (3, 5, 7, 11, 13, 17)
 #: What leaves of different types are drawn from.
@@ -39,23 +39,27 @@ MOST_TYPINGS = 300
 
 
 def never_holds(goals: Sequence[Delayed]) -> bool:
-    """Whether a goal asks of a term that is no literal to be a constant, or is false of the literals it asks about."""
+    """Whether a goal asks of a term that is no literal to be a constant, when folding has had its turn before; or is false
+    of the literals it asks about."""
     for goal in goals:
-        if goal.name in CONSTANT_GUARDS and any(is_node(a) for a in goal.args):
+        if goal.name == "constant" and any(is_node(a) for a in goal.args):
             return True
-        if goal.name in CONSTANT_GUARDS and not variables_of(goal.args) and not decide(goal, goal.args):
+        if goal.name in CONSTANT_GUARDS and all(isinstance(a, (int, float)) for a in goal.args) and not decide(goal, goal.args):
             return True
     return False
+
+
+def is_ground(variable: Variable) -> bool:
+    """Whether it depends on constants only."""
+    return all(isinstance(v, Constant) for v in graph_inputs([variable]))
 
 
 def bindings(pattern: Any, goals: Sequence[Delayed] = ()) -> Iterator[dict[Var, Any]]:
     """Leaves for the variables of a pattern: all of one type first, for each type there is, then of several. Where goals ask
     for a constant there is one; other variables that goals speak of are once variables and once constants."""
-    parameters, leaves = _open_parameters(pattern), []
-    for variable in variables_of(pattern):
-        if variable not in parameters:
-            leaves.append(variable)
-    asked = {v for g in goals if g.name in CONSTANT_GUARDS for v in variables_of(g.args)}
+    parameters = _open_parameters(pattern)
+    leaves = [v for v in variables_of(pattern) if v not in parameters]
+    asked = {v for g in goals if g.name in CONSTANT_GUARDS for v in g.args if isinstance(v, Var)}
     asked_of = {v for g in goals for v in variables_of(g.args)} & set(leaves)
     names = _names(leaves)
     for typing in itertools.islice(_typings(len(leaves)), MOST_TYPINGS):

@@ -158,16 +158,22 @@ def compare(rule: Rule, before: Variable, after: Variable, generator: Generator)
         (new,) = evaluate([after], _copied(values))
     finite = np.isfinite(_dense(old)).all() if _dense(old).dtype.kind in "fc" else True
     if rule.soundness == "exact":
-        same = before.type.values_eq(old, new)
+        same = before.type.values_eq(old, new) and _zeros_alike(_dense(old), _dense(new))
     elif not finite:
         return None
     else:
-        same = bool(np.allclose(_dense(old), _dense(new), rtol=_tolerance(inputs), atol=_tolerance(inputs)))
+        tolerance = _tolerance(inputs)
+        same = _dense(old).shape == _dense(new).shape and np.allclose(_dense(old), _dense(new), rtol=tolerance, atol=tolerance)
     return "" if same else f"{render(before)} = {old!r} but {render(after)} = {new!r}"
 
 
 def _dense(value: Any) -> Any:
     return value.toarray() if hasattr(value, "toarray") else np.asarray(value)
+
+
+def _zeros_alike(a: Any, b: Any) -> bool:
+    """Whether the zeros of two equal real arrays have the same signs, which == does not tell."""
+    return a.dtype.kind != "f" or np.array_equal(np.signbit(a[a == 0]), np.signbit(b[b == 0]))
 
 
 def _tolerance(inputs: Sequence[Variable]) -> float:

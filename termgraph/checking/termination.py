@@ -11,7 +11,7 @@ from typing import Any
 
 from termgraph.checking.clauses import Entry, Stratum
 from termgraph.checking.finding import Clause, Finding
-from termgraph.checking.instances import Workbench, bindings
+from termgraph.checking.instances import Workbench, bindings, is_ground, never_holds
 from termgraph.checking.overlap import implied, is_variant, matched, positions, renamed, substituted
 from termgraph.errors import RewriteLoopError
 from termgraph.graph.variable import Variable
@@ -26,7 +26,7 @@ def endless(strata: Sequence[Stratum], bench: Workbench) -> Iterator[Finding]:
     for stratum in strata:
         runs = {entry.number: _run(entry, stratum, bench) for entry in stratum.lines}
         stops = {number: run[1].stop_reason for number, run in runs.items() if run is not None}
-        pairs = list(_undoing(stratum, stops))
+        pairs = list(_undoing(stratum, bench))
         yield from pairs
         yield from _stopped(stratum, runs, known={frozenset(f.rules) for f in pairs})
         yield from _embedding(stratum, stops)
@@ -41,7 +41,7 @@ def _run(entry: Entry, stratum: Stratum, bench: Workbench) -> tuple[Variable, Re
     return None
 
 
-def _undoing(stratum: Stratum, stops: dict[int, str]) -> Iterator[Finding]:
+def _undoing(stratum: Stratum, bench: Workbench) -> Iterator[Finding]:
     """Pairs where the result of one clause is rewritten by another to what there was."""
     seen: set[frozenset[int]] = set()
     for first in stratum.lines:
@@ -50,24 +50,35 @@ def _undoing(stratum: Stratum, stops: dict[int, str]) -> Iterator[Finding]:
             clause = renamed(second.skeleton)
             s = matched(clause.before, after)
             pair = frozenset((first.line, second.line))
-            if s is None or pair in seen:
+            back = None if s is None or pair in seen else substituted(clause, s)
+            if back is None or not is_node(back.after) or not is_variant(back.after, before):
                 continue
-            back = substituted(clause, s)
-            if is_node(back.after) and is_variant(back.after, before):
+            outcome = _outcome(first, second, back.residue, stratum, bench)
+            if outcome is not None:
                 seen.add(pair)
-                verdict, how = _verdict(stops.get(first.number), implied(back.residue, first.skeleton.residue))
-                yield Finding("undo", verdict, (first.clause, second.clause) if first is not second else (first.clause,),
+                yield Finding("undo", outcome[0], tuple(dict.fromkeys((first.clause, second.clause))),
                               f"{first.rule.name} makes {show(after)} of {show(before)}, and {second.rule.name} makes "
-                              f"{show(back.after)} of that{how}.", (before, after, back.after))
+                              f"{show(back.after)} of that{outcome[1]}.", (before, after, back.after))
 
 
-def _verdict(stop: str | None, certain: bool) -> tuple[str, str]:
-    if stop in ("loop", "growth"):
-        return "error", ""
-    return ("warning", ", though another rule comes first") if certain else ("unknown", ", if its goals hold there")
+def _outcome(first: Entry, second: Entry, goals: Sequence[Any], stratum: Stratum, bench: Workbench) -> tuple[str, str] | None:
+    """The verdict on a pair whose second clause asks for `goals`, and what to add; None where it cannot come up."""
+    if never_holds((*first.skeleton.residue, *goals)):
+        return None
+    for bound in bindings(first.skeleton.before, (*first.skeleton.residue, *goals)):
+        term = bench.built(first.skeleton.before, bound)
+        middle = None if term is None else bench.rewritten(first.rule, first.skeleton, term)
+        if term is None or middle is None or bench.rewritten(second.rule, second.skeleton, middle) is None:
+            continue
+        if rewrite_graph(term, stratum.rules)[1].stop_reason != "equilibrium":
+            return "error", ""
+        # What holds constants only is folded before either can fire.
+        return None if is_ground(term) else ("warning", ", though another rule comes first")
+    return "unknown", ", if its goals hold there"
 
 
-def _stopped(stratum: Stratum, runs: dict[int, tuple[Variable, Report] | None], known: set[frozenset[str]]) -> Iterator[Finding]:
+def _stopped(stratum: Stratum, runs: dict[int, tuple[Variable, Report] | None],
+             known: set[frozenset[str]]) -> Iterator[Finding]:
     """The runs on generic instances that did not come to an end, one for each set of rules."""
     for entry in stratum.lines:
         run = runs[entry.number]

@@ -78,8 +78,9 @@ def _before(entry: Entry, earlier: Sequence[Stratum], later: Sequence[Stratum], 
 def _makes(strata: Sequence[Stratum], term: object) -> bool:
     """Whether a right side has the head of `term`, or may have."""
     head = head_class(split_pattern(term)[0])
-    return any(e.computed or not e.rule.staged or any(head_class(split_pattern(p)[0]) is head for _, p in positions(e.skeleton.after))
-               for s in strata for e in s.entries)
+    entries = [e for s in strata for e in s.entries]
+    made = (head_class(split_pattern(p)[0]) for e in entries for _, p in positions(e.skeleton.after))
+    return any(e.computed for e in entries) or any(s.rules.searched for s in strata) or head in made
 
 
 def _unless_type(by: Entry, entry: Entry, path: Path, bench: Workbench) -> tuple[str, str]:

@@ -91,6 +91,10 @@ class Type:
         """The one Python number that every element of `data` equals, or None."""
         return None
 
+    def rounded(self, number: Any) -> Any:
+        """The Python number that a constant of this type holds when it is made from `number`."""
+        return number
+
     @classmethod
     def samples(cls) -> tuple[Type, ...]:
         """A few typical types of this class: what rules are tried on when they are checked."""

@@ -18,7 +18,7 @@ from unification import reify
 from termgraph.errors import GraphTypeError
 from termgraph.graph.evaluate import evaluate
 from termgraph.graph.traversal import explicit_graph_inputs, toposort
-from termgraph.graph.type import Type, describe_value
+from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
 from termgraph.printing.history import History
 from termgraph.printing.pattern import match, named, right_side, text_of
@@ -48,7 +48,7 @@ def explain(fn_or_report: Any, variable: Variable | None = None) -> Explanation:
     True
     """
     if variable is not None and not isinstance(variable, Variable):
-        raise GraphTypeError(f"expected a Variable to explain, got {describe_value(variable)}.")
+        raise GraphTypeError(f"expected a Variable to explain, got {type(variable).__name__} {variable!r:.60}.")
     history = History(fn_or_report)
     numbers = range(len(history.steps)) if variable is None else history.behind(variable)
     steps = [ExplainedStep(n, history.steps[n], *history.terms[n]) for n in numbers]

@@ -15,7 +15,6 @@ from termgraph.compile import Function
 from termgraph.errors import GraphTypeError
 from termgraph.graph.apply import Apply
 from termgraph.graph.traversal import ancestors, toposort
-from termgraph.graph.type import describe_value
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.report import Report, Step
 from termgraph.rewrite.skeleton import is_node
@@ -32,7 +31,7 @@ class History:
         reports = source.reports if isinstance(source, Function) else [source] if isinstance(source, Report) else source
         if not isinstance(reports, (list, tuple)) or not all(isinstance(r, Report) for r in reports):
             raise GraphTypeError("expected a compiled function, a Report or a list of Reports, "
-                                 f"got {describe_value(source)}.")
+                                 f"got {type(source).__name__} {source!r:.60}.")
         self.reports: list[Report] = list(reports)
         self.steps: list[Step] = [step for report in self.reports for step in report.steps]
         #: What the user asked for, where it is known, and what became of it.
@@ -80,8 +79,10 @@ class History:
         if variable in self._original_terms:
             return self.after([variable])
         own = self.equal.find(variable)
-        origins = [v for v in self._original_terms if self.equal.find(v) is own] or ([] if self.original else [variable])
-        return self.after(origins) or self._collect([variable], self.equal.find)
+        origins = [v for v in self._original_terms if self.equal.find(v) is own]
+        if origins:
+            return self.after(origins)
+        return (not self.original and self.after([variable])) or self._collect([variable], self.equal.find)
 
     def after(self, origins: Iterable[Variable]) -> list[int]:
         """The numbers of the steps that `origins`, or what they became, went through."""

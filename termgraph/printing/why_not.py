@@ -19,7 +19,6 @@ from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.op import Op
 from termgraph.graph.symbol import Symbol
 from termgraph.graph.traversal import graph_inputs
-from termgraph.graph.type import describe_value
 from termgraph.graph.variable import Constant, Variable
 from termgraph.printing.history import History
 from termgraph.printing.pattern import (
@@ -37,7 +36,7 @@ from termgraph.rewrite.delay import Delayed, in_graph, known_values, solutions
 from termgraph.rewrite.nodes import NodeTable
 from termgraph.rewrite.plan import symbol_of_head
 from termgraph.rewrite.relation import Rule
-from termgraph.rewrite.skeleton import Skeleton, is_node
+from termgraph.rewrite.skeleton import Skeleton, is_node, show, split_pattern
 from termgraph.rewrite.view import GraphView
 from termgraph.rules import ALL
 from termgraph.terms.build import build
@@ -156,7 +155,7 @@ def why_not(rule: Rule | str, variable: Variable, report: Any = None) -> WhyNot:
       clause: ~x * ~y / ~y -> ~x
     """
     if not isinstance(variable, Variable):
-        raise GraphTypeError(f"expected a Variable to ask about, got {describe_value(variable)}.")
+        raise GraphTypeError(f"expected a Variable to ask about, got {type(variable).__name__} {variable!r:.60}.")
     history = None if report is None else History(report)
     return _Inquiry(_rule(rule, history), variable, history).answer()
 
@@ -165,7 +164,7 @@ def _rule(rule: Any, history: History | None) -> Rule:
     if isinstance(rule, Rule):
         return rule
     if not isinstance(rule, str):
-        raise GraphTypeError(f"expected a rule or the name of one, got {describe_value(rule)}.")
+        raise GraphTypeError(f"expected a rule or the name of one, got {type(rule).__name__} {rule!r:.60}.")
     known: dict[str, Rule] = {s.rule.name: s.rule for s in history.steps} if history is not None else {}
     if history is not None and history.function is not None:
         known.update((r.name, r) for phase in history.function.maker.mode.phases for r in phase.rules)
@@ -316,15 +315,17 @@ class _Inquiry:
             asked = list(subpatterns(attempt.pattern, attempt.term))
         else:
             asked = [(attempt.stop.pattern, attempt.stop.found)]
-        for pattern, found in asked:
-            number = self.consumer(pattern, found, past=attempt.stop is not None)
-            if number is not None:
-                step, (before, after) = self.history.steps[number], self.history.terms[number]
-                consumer = Consumer(step.rule.name, step.rule.where, step.phase, text_of(before), text_of(after), number)
-                path = _path_of(attempt.pattern, pattern) if attempt.stop is None else attempt.stop.path
-                return self.described(trial, outcome="consumed", consumer=consumer, place=place(attempt.pattern, path),
-                                      expected=str(pattern), found=text_of(after), after=None)
-        return None
+        numbers = [self.consumer(pattern, found, past=attempt.stop is not None) for pattern, found in asked]
+        known = [(number, k) for k, number in enumerate(numbers) if number is not None]
+        if not known:
+            return None
+        number, k = min(known)
+        pattern = asked[k][0]
+        step, (before, after) = self.history.steps[number], self.history.terms[number]
+        consumer = Consumer(step.rule.name, step.rule.where, step.phase, text_of(before), text_of(after), number)
+        path = _path_of(attempt.pattern, pattern) if attempt.stop is None else attempt.stop.path
+        return self.described(trial, outcome="consumed", consumer=consumer, place=place(attempt.pattern, path),
+                              expected=show(pattern), found=text_of(after), after=None)
 
     def consumer(self, pattern: Any, found: Any, past: bool) -> int | None:
         """The number of the first step of another rule whose left side matches `pattern` and whose right side does not:
@@ -369,12 +370,8 @@ def _path_of(pattern: Any, part: Any) -> tuple[int, ...]:
         if item is part:
             return path
         if is_node(item):
-            stack.extend((a, (*path, k)) for k, a in enumerate(_arguments(item)))
+            stack.extend((a, (*path, k)) for k, a in enumerate(split_pattern(item)[1]))
     return ()
-
-
-def _arguments(pattern: Any) -> tuple[Any, ...]:
-    return tuple(getattr(pattern, "args", ()))
 
 
 def _view(fgraph: FunctionGraph) -> GraphView:

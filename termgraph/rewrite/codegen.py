@@ -14,15 +14,14 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 from unification import Var
 
 from termgraph.errors import GraphTypeError
 from termgraph.graph.op import Op
 from termgraph.graph.symbol import CONSTANT, Symbol
 from termgraph.graph.variable import Variable, literal_of
-from termgraph.rewrite.context import all_constant, reraise, typed_like
-from termgraph.rewrite.delay import Delayed
+from termgraph.rewrite.context import all_constant, reraise, typed_like, unified
+from termgraph.rewrite.delay import Delayed, variables_of
 from termgraph.rewrite.plan import Path, Plan, Test, local, plan, symbol_of_head
 from termgraph.rewrite.skeleton import Skeleton, is_node, split_pattern
 from termgraph.terms.dispatch import equals_literal, same_term
@@ -45,7 +44,7 @@ class Compiled:
         self.space: dict[str, Any] = {
             "clock": perf_counter, "equals_literal": equals_literal, "literal_of": literal_of, "same_term": same_term,
             "typed_like": typed_like, "reraise": reraise, "GraphTypeError": GraphTypeError, "CONSTANT": CONSTANT,
-            "all_constant": all_constant,
+            "all_constant": all_constant, "unified": unified, "Variable": Variable,
         }
         self._references: dict[tuple[int, str], str] = {}
         self.plans = {number: plan(skeleton) for number, _, skeleton in entries}
@@ -197,10 +196,14 @@ class Compiled:
         return f"same_term({name}, {self.reference(what[0], 'term')})"
 
     def _literal(self, path: Path, number: Any, name: str, symbol: str) -> str:
-        if len(path) == 1 and type(number) in (int, float) and float(np.float16(number)) == number:
-            # Every float dtype has this very number, so comparing is enough (and a bool literal is not a number).
+        if len(path) == 1 and type(number) in (int, float) and in_every_float(number):
+            # Comparing is then enough (and a bool literal is not a number).
             return f"l_{path[0]} == {number!r} and type(l_{path[0]}) is not bool"
-        return f"{symbol}.fills and equals_literal({name}, {number!r})"
+        return f"{symbol}.fills and equals_literal({name}, {self.number(number)})"
+
+    def number(self, number: Any) -> str:
+        """A Python expression for a number; infinities and NaN have no literal."""
+        return repr(number) if number == number and abs(number) != float("inf") else self.reference(number, "number")
 
 
 class Leaf:
@@ -213,6 +216,7 @@ class Leaf:
         self.matched = {term: _from_root(path) for term, path in own.paths.items()}
         self.pad = " " * 8
         self.fail = "return None"
+        self.loops: list[str] = []
         self.made = itertools.count()
 
     def say(self, line: str) -> None:
@@ -230,6 +234,9 @@ class Leaf:
         for position, goal in enumerate(self.own.residue):
             self.goal(goal, f"y{position}")
         self.result()
+        for pad in reversed(self.loops):  # what cannot be built for one choice may be for the next
+            out.append(f"{pad}except GraphTypeError:")
+            out.append(f"{pad}    context.refuse({number}, 'type', start)")
         out.append("    except GraphTypeError:")
         out.append(f"        context.refuse({number}, 'type', start)  # for these types there is no right side")
         out.append("    except Exception as error:")
@@ -248,7 +255,9 @@ class Leaf:
             return
         if goal.many:
             self.say(f"for {value} in {call}:")
-            self.pad += "    "
+            self.say("    try:")
+            self.loops.append(self.pad + "    ")
+            self.pad += " " * 8
             self.fail = "continue"
         else:
             self.say(f"{value} = {call}")
@@ -263,7 +272,19 @@ class Leaf:
             for out, name in zip(outs, names, strict=True):
                 self.bind(out, name)
         elif isinstance(outs, Var) and outs not in self.bound:
+            # What a goal computed may be new to the table; what the pattern bound is in it already.
+            self.say(f"if isinstance({value}, Variable): {value} = context.table.intern({value}, v.owner.trace)")
             self.bound[outs] = value
+        elif is_node(outs):
+            unknown = [v for v in variables_of(outs) if v not in self.bound]
+            known = "".join(f"{self.module.reference(v, 'var')}: {self.bound[v]}, " for v in variables_of(outs) if v in self.bound)
+            names = [f"{value}_{i}" for i in range(len(unknown))]
+            wanted = "".join(f"{self.module.reference(v, 'var')}, " for v in unknown)
+            self.say(f"{value} = unified({self.module.reference(outs, 'pattern')}, {value}, {{{known}}}, ({wanted}))")
+            self.say(f"if {value} is None: {self.fail}")
+            if names:
+                self.say(f"{', '.join(names)}, = {value}")
+            self.bound.update(zip(unknown, names, strict=True))
         else:
             known = self.bound.get(outs) or self.module.reference(outs, "value")
             self.say(f"if {value} is not {known} and {value} != {known}: {self.fail}")
@@ -271,11 +292,7 @@ class Leaf:
     def result(self) -> None:
         """Build the right side, see that it keeps the type, and return it."""
         number, after = self.number, self.skeleton.after
-        made = self.build(after)
-        if isinstance(after, Var) and after not in self.own.bound:
-            # What a goal computed may be new to the table; what the pattern bound or the template made is in it already.
-            made = f"context.table.intern({made}, v.owner.trace)"
-        self.say(f"after = {made}")
+        self.say(f"after = {self.build(after)}")
         self.say("if type(after) is not type(v) or after.type is not v.type:")
         self.say("    after = typed_like(v, after)")
         self.say(f"    if after is None: context.refuse({number}, 'type', start); {self.fail}")
@@ -293,10 +310,11 @@ class Leaf:
         if is_node(term):
             return self.matched.get(term) or self.node(term)
         if type(term) in (int, float, bool):
-            return repr(term) if term == term and abs(term) != float("inf") else self.module.reference(term, "number")
+            return self.module.number(term)
         if type(term) is tuple:
             return f"({''.join(f'{self.build(t)}, ' for t in term)})"
-        return self.module.reference(term, "term")
+        reference = self.module.reference(term, "term")
+        return f"context.table.intern({reference})" if isinstance(term, Variable) else reference
 
     def node(self, term: Any) -> str:
         """The name of a variable holding the node that a template denotes; it is looked up first, then made."""
@@ -332,6 +350,11 @@ class Leaf:
 def _from_root(path: Path) -> str:
     """The expression, inside a leaf, for the variable at a path: the leaf only receives what variables are bound to."""
     return "v" if not path else f"ins[{path[0]}]" + "".join(f".owner.inputs[{step}]" for step in path[1:])
+
+
+def in_every_float(number: float) -> bool:
+    """Whether float16, and so every float dtype, has this very number: a sufficient condition."""
+    return bool((abs(number) <= 2048 and number % 1 == 0) or (abs(number) <= 2 and (number * 512) % 1 == 0))
 
 
 def _test_key(test: Test) -> Any:

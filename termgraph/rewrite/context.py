@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, NoReturn
 
+from unification import reify, unify
+
 from termgraph.errors import RuleExecutionError
 from termgraph.graph.symbol import CONSTANT
 from termgraph.graph.trace import describe
@@ -56,6 +58,12 @@ def typed_like(before: Any, after: Any) -> Variable | None:
 def all_constant(inputs: Sequence[Variable]) -> bool:
     """Whether every input is a Constant, and there is one."""
     return bool(inputs) and all(i.symbol is CONSTANT for i in inputs)
+
+
+def unified(pattern: Any, value: Any, known: dict[Any, Any], wanted: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What the variables `wanted` of `pattern` are when it is `value` and others are as `known`; None where it cannot be."""
+    state = unify(pattern, value, known)
+    return None if state is False else tuple(reify(w, state) for w in wanted)
 
 
 def reraise(rule: Any, variable: Variable, error: Exception) -> NoReturn:

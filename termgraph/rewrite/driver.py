@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from termgraph.graph.fgraph import FunctionGraph
+from termgraph.graph.replace import clone_get_equiv
 from termgraph.graph.traversal import graph_inputs
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.equilibrium import equilibrate
@@ -44,7 +45,7 @@ def _rewrite(outputs: list[Variable], rules: RuleSet, phase: str) -> tuple[list[
         return normalize(outputs, rules, phase)
     inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
     # The user's graph must stay as it is: the driver works on a copy over the same inputs.
-    copies, _ = normalize(outputs, RuleSet(), fresh=True)
-    fgraph = FunctionGraph(inputs, copies, clone=False)
+    copies = clone_get_equiv(inputs, outputs, copy_inputs=False, copy_orphans=False)
+    fgraph = FunctionGraph(inputs, [copies[o] for o in outputs], clone=False)
     report = equilibrate(fgraph, rules, phase)
     return list(fgraph.outputs), report

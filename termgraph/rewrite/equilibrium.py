@@ -12,7 +12,7 @@ from time import perf_counter
 
 from termgraph.graph.apply import Apply
 from termgraph.graph.collector import collector_paused
-from termgraph.graph.fgraph import FunctionGraph, Output
+from termgraph.graph.fgraph import Feature, FunctionGraph, Output
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.report import Report
 from termgraph.rewrite.ruleset import RuleSet
@@ -38,6 +38,27 @@ def equilibrate(fgraph: FunctionGraph, rules: RuleSet, phase: str = "", protecte
     return session.report
 
 
+class Losses(Feature):
+    """Notes the variables that lose a reader while the graph changes."""
+
+    def __init__(self) -> None:
+        self._noted: dict[Variable, None] = {}
+
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: str | None) -> None:
+        self._noted.update(dict.fromkeys(node.inputs))
+
+    def taken(self) -> list[Variable]:
+        """The variables noted since the last call."""
+        noted = list(self._noted)
+        self._noted.clear()
+        return noted
+
+
+def _term_key(variable: Variable) -> Any:
+    """Equal for equal terms over the same variables of the graph: a node made again is not the same Variable."""
+    return variable if variable.owner is None else (variable.symbol, *variable.owner.inputs)
+
+
 class Equilibrium:
     """The state of one run.
 
@@ -51,21 +72,28 @@ class Equilibrium:
         # Nodes that rules make are interned together with those of the graph.
         self.nodes = session.table.nodes
         self.view = session.context.graph = GraphView(fgraph, session.table, {*fgraph.inputs, *protected})
+        self.losses = Losses()
+        fgraph.attach_feature(self.losses)
         self.queue: deque[Apply] = deque()
         self.queued: set[Apply] = set()
-        self.places: dict[Variable, dict[Variable, None]] = {}
+        self.places: dict[Variable, dict[Any, Variable]] = {}
 
     def run(self) -> None:
         """Rewrite to equilibrium, or until the session stops."""
         for node in list(self.view.rank):
+            if node not in self.fgraph.apply_nodes:  # merged into another on the way
+                continue
             self._constants(node)
             if not self._merge(node):
                 self.enqueue(node)
-        while self.queue and not self.session.stopped:
-            node = self.queue.popleft()
-            self.queued.discard(node)
-            if node in self.fgraph.apply_nodes:
-                self._rewrite(node)
+        try:
+            while self.queue and not self.session.stopped:
+                node = self.queue.popleft()
+                self.queued.discard(node)
+                if node in self.fgraph.apply_nodes:
+                    self._rewrite(node)
+        finally:
+            self.fgraph.remove_feature(self.losses)
 
     def enqueue(self, node: Apply) -> None:
         """Look at `node` (again), if a rule can match its head."""
@@ -84,10 +112,10 @@ class Equilibrium:
             if after is None:
                 continue
             places = self.places.pop(output, {})
-            places[output] = None
-            if after in places:
-                terms = list(places)
-                self.session.loop(terms[terms.index(after):])
+            places[_term_key(output)] = output
+            if _term_key(after) in places:
+                terms = list(places.values())
+                self.session.loop(terms[list(places).index(_term_key(after)):])
                 return
             if self._depends(after, output):
                 self.session.loop([output])
@@ -123,15 +151,15 @@ class Equilibrium:
             clients = [node for node, _ in self.fgraph.get_clients(before) if not isinstance(node.op, Output)]
             for node in clients:
                 self._forget(node)
-            read = {i: self.fgraph.client_count(i) for i in before.owner.inputs} if before.owner is not None else {}
             self.fgraph.replace_unchecked(before, after)
             for node in dict.fromkeys(clients):
                 twin = self._twin(node)
                 if twin is not None:
+                    self.session.merges += 1
                     pending.extend(zip(node.outputs, twin.outputs, strict=True))
                 else:
                     self.enqueue(node)
-            self._neighbours(read)
+            self._neighbours()
             if before.owner is not None and before.owner not in self.fgraph.apply_nodes:
                 self._forget(before.owner)
 
@@ -148,12 +176,12 @@ class Equilibrium:
             stack.extend(i.owner for i in node.inputs)
             self.enqueue(node)
 
-    def _neighbours(self, read: dict[Variable, int]) -> None:
-        """Queue the last readers of variables that had more of them: `sole_client` and `destroyable` may now hold there."""
-        for variable, count in read.items():
+    def _neighbours(self) -> None:
+        """Queue the last readers of variables that have lost one: `sole_client` and `destroyable` may now hold there."""
+        rank = self.view.rank
+        for variable in self.losses.taken():
             left = self.fgraph.client_count(variable)
-            if 0 < left < count and (left == 1 or variable.owner is not None):
-                rank = self.view.rank
+            if left and (left == 1 or variable.owner is not None):
                 self.enqueue(max((node for node, _ in self.fgraph.latest_clients(variable)), key=lambda n: rank.get(n, -1)))
 
     # --- merging ------------------------------------------------------------------------------------------------------

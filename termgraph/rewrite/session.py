@@ -99,5 +99,5 @@ class Session:
             if not rule.staged:
                 stats[rule.name].matches += 1
         for name in self.rules.merging:
-            stats[name].matches = stats[name].fires = self.merges
+            stats[name].tries = stats[name].matches = stats[name].fires = self.merges
         return stats

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cons.core import ConsPair, cons
-from unification import Var, unify
+from unification import Var, reify, unify
 
 from termgraph.graph.op import Op
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.delay import Delayed, variables_of
 from termgraph.terms.build import parts
-from termgraph.terms.term import OpTerm, Term
+from termgraph.terms.term import LogicVar, OpTerm, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +129,11 @@ def covers(general: Skeleton, special: Skeleton) -> bool:
     """Whether `general` matches wherever `special` does with nothing asked, and gives the same: so `special` adds nothing."""
     if general.residue or special.residue:
         return False
-    bound = set(variables_of(special.before)) | set(variables_of(special.after))
-    own = set(variables_of(general.before)) | set(variables_of(general.after))
-    if bound & own:
-        return False
-    s = unify((general.before, general.after), (special.before, special.after), {})
-    if s is False:
-        return False
-    targets = [s.get(v) for v in own if v in s]
-    # A matcher may bind only the general clause's variables, and those of the special one stay apart.
-    return not any(v in s for v in bound) and len(targets) == len([v for v in own if v in s])
+    both = (general.before, general.after)
+    apart = reify(both, {v: LogicVar.fresh() for v in variables_of(both)})
+    s = unify(apart, (special.before, special.after), {})
+    # Only the general clause's variables may have been bound: the special one must be an instance of it.
+    return s is not False and not any(v in s for v in variables_of((special.before, special.after)))
 
 
 def alpha_key(skeleton: Skeleton) -> str:

@@ -29,7 +29,8 @@ class GraphView:
 
     def lookup(self, head: Any, inputs: Any) -> Variable | None:
         """The variable of the graph with this head over these inputs, if there is one."""
-        return self.table.lookup(head, inputs)
+        found = self.table.lookup(head, inputs)
+        return found if found is not None and found in self.fgraph else None  # what a goal builds to ask is no fact
 
     def client_count(self, variable: Variable) -> int:
         """How many places read `variable`, outputs of the graph included."""

@@ -2,7 +2,7 @@
 
 from termgraph.rewrite.ruleset import RuleSet
 from termgraph.rules import facts as _facts  # registers what is known of the values of terms
-from termgraph.rules.algebra import factor, gather_factors, gather_terms, idempotent, magnitudes, powers, quotients
+from termgraph.rules.algebra import factor, gather_constants, idempotent, magnitudes, powers, quotients
 from termgraph.rules.constant import fold
 from termgraph.rules.identity import (
     absorbing,
@@ -13,14 +13,13 @@ from termgraph.rules.identity import (
     double_negation,
     inverse,
     inverse_on_domain,
-    negated_factors,
     negated_terms,
     neutral,
     subtract_from_zero,
 )
 from termgraph.rules.inplace import reuse_input
 from termgraph.rules.logexp import (
-    exp_of_log,
+    exp_of_log1p,
     log_of_power,
     log_softmax_form,
     log_sum_exp,
@@ -36,8 +35,8 @@ ALL = RuleSet([
     merge, fold,
     neutral, add_zero, absorbing, subtract_from_zero, double_negation, cancel_factor, cancel_term, cancel_self,
     softplus_of, logistic, softmax_form, log_softmax_form, log_sum_exp, small_arguments, log_of_power,
-    exp_of_log, inverse, inverse_on_domain, negated_terms, negated_factors, quotients, powers, magnitudes, idempotent, factor, gather_factors,
-    gather_terms,
+    exp_of_log1p, inverse, inverse_on_domain, negated_terms, quotients, powers, magnitudes, idempotent,
+    factor, gather_constants,
     add_product,
     reuse_input,
 ])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from termgraph.rewrite.goals import constant, same_type
 from termgraph.rewrite.relation import relation
 from termgraph.tensor import (
     arccos,
@@ -94,50 +93,31 @@ def double_negation(x: Any) -> Clauses:
 
 @relation
 def negated_terms(x: Any, y: Any) -> Clauses:
-    """x + -y = x - y, x - -y = x + y, -(x - y) = y - x, -x - y = -(x + y)
+    """x + -y = x - y, x - -y = x + y, -(x - y) = y - x, (-x) * (-y) = x * y, (-x) / (-y) = x / y
 
     Soundness: real.
     """
     yield x + -y, x - y
     yield x - -y, x + y
     yield -(x - y), y - x
-    yield -x - y, -(x + y), same_type(x, y)
-
-
-@relation
-def negated_factors(x: Any, y: Any, a: Any) -> Clauses:
-    """-x * -y = x * y, -x / -y = x / y; constants take the sign in, -(x * a) = -x * a = x * -a; otherwise it goes outwards,
-    where it meets others, as long as no more is negated than before: -x * y = -(x * y), -x / y = x / -y = -(x / y)
-
-    Soundness: exact.
-    """
     yield (-x) * (-y), x * y
     yield (-x) / (-y), x / y
-    yield -x * a, x * -a, constant(a)
-    yield -(x * a), x * -a, constant(a)
-    yield -x / a, x / -a, constant(a)
-    yield -(x / a), x / -a, constant(a)
-    yield -x * y, -(x * y), same_type(x, y)
-    yield -x / y, -(x / y), same_type(x, y)
-    yield x / -y, -(x / y), same_type(x, y)
 
 
 @relation
 def cancel_factor(x: Any, y: Any) -> Clauses:
-    """(x * y) / y = x, (x / y) * y = x, x^2 / x = x, x / y / x = 1 / y, x / (x / y) = y
+    """(x * y) / y = x, (x / y) * y = x, x^2 / x = x
 
     Soundness: unsafe: what is cancelled is 0, infinite or NaN, or a product overflows.
     """
     yield x * y / y, x
     yield x / y * y, x
     yield sqr(x) / x, x
-    yield x / y / x, reciprocal(y)
-    yield x / (x / y), y
 
 
 @relation
 def cancel_term(x: Any, y: Any) -> Clauses:
-    """(x + y) - y = x, (x - y) + y = x, y - (x + y) = -x, x - (x - y) = y, x - y - x = -y
+    """(x + y) - y = x, (x - y) + y = x, y - (x + y) = -x, x - (x - y) = y
 
     Soundness: unsafe: y is infinite or NaN, or much larger than x.
     """
@@ -145,7 +125,6 @@ def cancel_term(x: Any, y: Any) -> Clauses:
     yield x - y + y, x
     yield y - (x + y), -x
     yield x - (x - y), y
-    yield x - y - x, -y
 
 
 @relation

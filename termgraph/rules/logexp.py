@@ -22,6 +22,7 @@ from termgraph.tensor import (
     reciprocal,
     sigmoid,
     softplus,
+    sqr,
 )
 
 Clauses = Iterator[tuple[Any, ...]]
@@ -29,19 +30,19 @@ Clauses = Iterator[tuple[Any, ...]]
 
 @relation
 def log_of_power(x: Any, y: Any) -> Clauses:
-    """log(x * y) = log(x) + log(y) for a positive constant x and y = exp(z); log(x / exp(y)) = log(x) - y;
-    log(1 / x) = -log(x)
+    """log(x * exp(y)) = log(x) + y, log(x / exp(y)) = log(x) - y, log(x^2) = 2 log(x) for positive x; log(1 / x) = -log(x)
 
     Soundness: real.
     """
     yield log(x * exp(y)), log(x) + y, positive(x)
     yield log(x / exp(y)), log(x) - y, positive(x)
     yield log(reciprocal(x)), -log(x)
+    yield log(sqr(x)), log(x) * 2, positive(x)
 
 
 @relation
 def small_arguments(x: Any) -> Clauses:
-    """log(1 + x) = log1p(x), log(1 - x) = log1p(-x), exp(x) - 1 = expm1(x), no digits lost near x = 0; expm1(x) + 1 = exp(x)
+    """log(1 + x) = log1p(x), log(1 - x) = log1p(-x), exp(x) - 1 = expm1(x): no digits lost near x = 0
 
     Soundness: real.
     """
@@ -49,7 +50,6 @@ def small_arguments(x: Any) -> Clauses:
     yield log(1 - x), log1p(-x)
     yield exp(x) - 1, expm1(x)
     yield 1 - exp(x), -expm1(x)
-    yield expm1(x) + 1, exp(x)
 
 
 @relation
@@ -81,21 +81,12 @@ def softplus_of(x: Any, y: Any) -> Clauses:
 
 
 @relation
-def exp_of_log(x: Any, y: Any, a: Any) -> Clauses:
-    """exp(log(1 + x)) = 1 + x in every form that a logarithm is given here, and the same for expm1
+def exp_of_log1p(x: Any) -> Clauses:
+    """exp(log1p(x)) = 1 + x, which is what becomes of exp(log(1 + x))
 
-    Soundness: unsafe: x is outside the domain of the logarithm, where it is NaN.
+    Soundness: unsafe: x < -1, where log1p(x) is NaN.
     """
     yield exp(log1p(x)), 1 + x
-    yield exp(softplus(x)), 1 + exp(x)
-    yield exp(-softplus(x)), sigmoid(-x)
-    yield exp(log1mexp(x)), -expm1(x)
-    yield exp(logaddexp(x, y)), exp(x) + exp(y)
-    yield exp(an(LogSoftmax, axis=a)(x)), an(Softmax, axis=a)(x)
-    yield exp(an(LogSumExp, axis=a)(x)), an(Sum, axis=a)(exp(x))
-    yield expm1(softplus(x)), exp(x)
-    yield expm1(-softplus(x)), -sigmoid(x)
-    yield expm1(log1mexp(x)), -exp(x)
 
 
 @relation

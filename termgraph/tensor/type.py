@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -142,6 +143,9 @@ class TensorType(Type):
         if data.size > 1 and not (data == first).all():
             return None
         return first.item() if first == first else None
+
+    def rounded(self, number: Any) -> Any:
+        return self.numpy_dtype.type(number).item() if self.dtype in FLOATING and math.isfinite(number) else number
 
     @classmethod
     def samples(cls) -> tuple[Type, ...]:

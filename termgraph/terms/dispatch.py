@@ -41,7 +41,9 @@ def same_term(u: Variable, v: Variable) -> bool:
 def equals_literal(variable: Variable, number: Any) -> bool:
     """Whether every element of `variable` is known to equal the Python number. True and 1 are different literals."""
     literal = literal_of(variable)
-    return literal is not None and isinstance(literal, bool) == isinstance(number, bool) and bool(literal == number)
+    if literal is None or isinstance(literal, bool) != isinstance(number, bool):
+        return False
+    return bool(literal == number or (type(number) is float and literal == variable.type.rounded(number)))
 
 
 def _variable_car(variable: Variable) -> Any:

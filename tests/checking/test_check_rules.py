@@ -18,7 +18,13 @@ from termgraph.rewrite.skeleton import is_node, split_pattern
 from termgraph.tensor import LogSumExp, Sum
 from termgraph.terms import OpTerm, Term, var
 
-ALL = tg.rules.ALL
+
+@tg.relation
+def gather(a, b, c):
+    yield a - b - c, a - (b + c), constant(b), constant(c)
+
+
+ALL = tg.rules.ALL + gather
 TERMS = 200
 
 
@@ -70,12 +76,12 @@ def last_occurrence_free(pattern, template):
 def another_occurrence(pattern, template):
     """The pattern with the second occurrence of one variable replaced by another of its variables: the wrong comparison."""
     variables = list(dict.fromkeys(_variables(pattern)))
-    target = next(v for v in variables if _variables(pattern).count(v) > 1)
-    other = next(v for v in variables if v is not target)
+    target = next((v for v in variables if _variables(pattern).count(v) > 1), None)
+    other = next((v for v in variables if v is not target), None)
     count = [0]
 
     def swap(t):
-        if t is target:
+        if t is target and other is not None:
             count[0] += 1
             return other if count[0] == 2 else None
         return None
@@ -146,8 +152,8 @@ FAULTS = {
     "the right side has another order": ("negated_terms", lambda r: with_templates(r, swapped(tt.sub))),
     "the right side has another op": ("softplus_of", lambda r: with_templates(r, other_op(tt.softplus, tt.sigmoid))),
     "the right side has another number": ("absorbing", lambda r: with_templates(r, other_number)),
-    "a guard is dropped": ("gather_constants", lambda r: with_residue(r, dropped)),
-    "a guard is negated": ("gather_constants", lambda r: with_residue(r, negated)),
+    "a guard is dropped": ("gather", lambda r: with_residue(r, dropped)),
+    "a guard is negated": ("gather", lambda r: with_residue(r, negated)),
     "a guard on values is dropped": ("log_of_power", lambda r: with_residue(r, dropped)),
     "a parameter is lost": ("log_sum_exp", lambda r: with_templates(r, fixed_axis)),
     "the last order of a commutative op is missing": ("add_zero", without_last),
@@ -155,7 +161,7 @@ FAULTS = {
     "the readers are not asked for": ("add_product", lambda r: with_residue(r, dropped)),
     "memory is overwritten unasked": ("reuse_input", lambda r: with_residue(r, dropped)),
     "one result of several": ("small_arguments", lambda r: Matchers([])),
-    "other results are not looked for": ("cancel_term", never_more_than_one),
+    "other results are not looked for": ("reuse_input", never_more_than_one),
 }
 
 
@@ -172,7 +178,7 @@ def test_a_fault_in_the_matchers_is_found(fault):
 TEXT_FAULTS = {
     "identity test dropped": ("cancel_factor", r"if (v\w*) is (v\w+):", "if True:"),
     "identity test negated": ("cancel_factor", r"if (v\w*) is (v\w+):", r"if \1 is not \2:"),
-    "guard dropped": ("gather_constants", r"if not constant_\d+\(", "if False and not bool("),
+    "guard dropped": ("gather", r"if not constant_\d+\(", "if False and not bool("),
     "guard negated": ("log_of_power", r"if not (positive_\d+\()", r"if (\1"),
     "type not looked at": ("cancel_factor", r"if type\(after\) is not type\(v\)[^:]*:", "if False:"),
     "fires only once": ("softplus_of", r"context\.found\.append", "(lambda _: None)"),
@@ -214,7 +220,7 @@ def test_the_outcome_is_the_same_each_time():
 def test_a_rule_of_ones_own_is_checked_alike():
     @tg.relation
     def mine(a, b, c):
-        yield tt.exp(a) - b, tt.exp(a) + c, constant(b), compute(c, lambda b: tt.constant(-b.data), b, name="minus")
+        yield tt.exp(a) - b, tt.exp(a) + c, constant(b), compute(c, lambda b: b, b, name="same")
 
     outcome = agreement(mine, TERMS)
     assert outcome.with_result > 10 and outcome.disagreements == ()
@@ -286,19 +292,26 @@ def test_true_over_the_reals_is_not_exact(function):
     assert check_values(tg.relation(function, soundness="real")).failures == ()
 
 
+def test_bools_add_like_or_and_are_tried_too():
+    @tg.relation
+    def powers(a, b):
+        yield tt.exp(a) * tt.exp(b), tt.exp(a + b)
+
+    assert check_values(powers).failures  # exp(True) * exp(True) is not exp(True + True)
+
+
 def test_a_negative_zero_is_not_exactly_zero():
     @tg.relation(soundness="exact")
     def sign_of_zero(a):
         yield tt.sqr(a) * 0.0, -(tt.sqr(a) * 0.0)
 
-    # BUG: "exact" is compared with ==, for which 0.0 and -0.0 are one.
     assert check_values(sign_of_zero).failures
 
 
 def test_right_rules_pass():
     @tg.relation
     def powers(a, b):
-        yield tt.exp(a) * tt.exp(b), tt.exp(a + b)
+        yield tt.exp(a) / tt.exp(b), tt.exp(a - b)
 
     @tg.relation(soundness="exact")
     def commute(a, b):

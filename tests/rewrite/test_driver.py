@@ -2,10 +2,10 @@
 
 import pytest
 from kanren import eq, lall
+from rewrite_helpers import random_graph, random_matrix_graph, texts
 
 import termgraph as tg
 import termgraph.tensor as tt
-from rewrite_helpers import random_graph, random_matrix_graph, texts
 from termgraph.graph import toposort
 from termgraph.rewrite import Report, RuleSet
 from termgraph.rewrite.goals import sole_client
@@ -54,7 +54,10 @@ def test_what_is_no_variable_or_no_rule():
         tg.rewrite_graph(x, [3])
 
 
-@pytest.mark.parametrize("rules", [tg.rules.ALL.filter(phase="simplify"), tg.rules.ALL, [logs, alone]], ids=["down", "all", "some"])
+RULES = [tg.rules.ALL.filter(phase="simplify"), tg.rules.ALL, [logs, alone]]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=["down", "all", "some"])
 @pytest.mark.parametrize("make", [random_graph, random_matrix_graph])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_users_graph_is_untouched(rules, make, seed):
@@ -62,7 +65,7 @@ def test_the_users_graph_is_untouched(rules, make, seed):
     before = [(node, tuple(node.inputs), tuple(str(o) for o in node.outputs)) for node in toposort(outputs)]
     results, _ = tg.rewrite_graph(outputs, rules)
     assert [(node, tuple(node.inputs), tuple(str(o) for o in node.outputs)) for node in toposort(outputs)] == before
-    assert all(new.type.ndim == old.type.ndim and new.type.dtype == old.type.dtype for new, old in zip(results, outputs, strict=True))
+    assert all(old.type.is_super(new.type) for new, old in zip(results, outputs, strict=True))
 
 
 def test_contextual_rules_see_the_whole_graph():
@@ -80,7 +83,7 @@ def test_shared_variables_and_constants_stay_themselves():
 
 
 def test_deep_graphs(deep):
-    v, term = deep
+    _, term = deep
     assert tg.rewrite_graph(term, logs)[0] is term
 
 

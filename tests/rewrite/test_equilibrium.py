@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from rewrite_helpers import assert_same_values, equilibrated, graph_of, normalized, random_graph, texts, values_for
 
 import termgraph as tg
 import termgraph.tensor as tt
-from rewrite_helpers import assert_same_values, equilibrated, graph_of, normalized, random_graph, texts, values_for
 from termgraph.errors import MissingInputError, RewriteGrowthError, RewriteLoopError, RuleExecutionError
 from termgraph.graph import FunctionGraph, equal_computations, toposort
 from termgraph.rewrite import RuleSet, equilibrate
-from termgraph.rewrite.goals import in_context, sole_client, where
+from termgraph.rewrite.goals import compute, constant, in_context, sole_client, where
 
 SIMPLIFY = tg.rules.ALL.filter(phase="simplify")
 MERGE = tg.rules.ALL["merge"]
@@ -135,7 +135,7 @@ def test_a_contextual_goal_is_asked_again_when_a_reader_is_gone():
 def test_a_contextual_goal_is_asked_again_when_readers_far_above_are_gone():
     e = tt.exp(x)
     outputs = [tt.log(e), tt.sin(tt.cos(tt.tan(e))), y]
-    result, report = equilibrated(outputs, [alone, drop_sine])
+    result, _ = equilibrated(outputs, [alone, drop_sine])
     # BUG: only the readers of what the replaced node itself read are looked at again, not those of all that vanished with it.
     assert texts(result) == ["x", "y", "y"]
 
@@ -175,6 +175,28 @@ def test_variables_of_the_graph_in_a_right_side_are_interned_and_not_the_rules_o
     assert a.owner.inputs[0] is b.owner.inputs[0]
 
 
+@pytest.mark.parametrize("driver", [normalized, equilibrated])
+def test_what_a_goal_computes_is_interned_inside_a_right_side(driver):
+    @tg.relation
+    def to_sum(a, b, c):
+        yield a - b, a + c, compute(c, lambda b: -b, b, name="minus")
+
+    # BUG: a computed term is interned where it is the whole right side, not where it is a part of it.
+    (a, b, c), _ = driver([x - y, tt.exp(-y), tt.sin(z - y)], to_sum)
+    assert a.owner.inputs[1] is b.owner.inputs[0] is c.owner.inputs[0].owner.inputs[1]
+
+
+@pytest.mark.parametrize("driver", [normalized, equilibrated])
+def test_constants_that_goals_compute_are_one(driver):
+    @tg.relation
+    def to_sum(a, b, c):
+        yield a - b, a + c, constant(b), compute(c, lambda b: tt.constant(-b.data), b, name="minus")
+
+    q, r = tt.dscalars("q", "r")
+    (a, b, c), _ = driver([q - 2.0, q + -2.0, r - 2.0], to_sum)
+    assert a is b and a.owner.inputs[1] is c.owner.inputs[1]
+
+
 def test_a_right_side_that_needs_an_input_the_graph_has_not():
     fgraph = graph_of([tt.cos(tt.sin(x))])
     with pytest.raises(MissingInputError, match="y"):
@@ -183,11 +205,14 @@ def test_a_right_side_that_needs_an_input_the_graph_has_not():
     assert texts(fgraph.outputs) == ["cos(sin(x))"]
 
 
+def known(graph, term):
+    return graph.lookup(term.owner.op.canonical, tuple(term.owner.inputs)) is not None
+
+
 def test_a_fact_about_the_graph_is_not_made_true_by_asking():
     @tg.relation
     def where_known(a):
-        yield (tt.log(a), tt.log2(a),
-               in_context(lambda graph, t: graph.lookup(tt.exp.canonical, tuple(t.owner.inputs)) is not None, tt.exp(a), name="exp_there"))
+        yield tt.log(a), tt.log2(a), in_context(known, tt.exp(a))
 
     # BUG: building the argument of the goal enters it in the table that lookup reads.
     assert texts([equilibrated(tt.log(x), where_known)[0]]) == ["log(x)"]
@@ -212,7 +237,7 @@ def test_an_exception_leaves_the_graph_as_before_that_fire():
 
     outputs = [tt.log(x), tt.sin(tt.log(y)), tt.log(z)]
     fgraph = FunctionGraph([x, y, z], outputs)
-    with pytest.raises(RuleExecutionError, match=r"to_log2 \(test_equilibrium.py:\d+\): ValueError while rewriting log\(z\): enough"):
+    with pytest.raises(RuleExecutionError, match=r"to_log2 \(.*:\d+\): ValueError while rewriting log\(z\): enough"):
         equilibrate(fgraph, RuleSet([to_log2]))
     fgraph.check_integrity()
     assert texts(fgraph.outputs) == ["log2(exp(log1p(x)))", "sin(log2(exp(log1p(y))))", "log(z)"]
@@ -260,9 +285,10 @@ def grow(a):
     yield tt.tanh(a), tt.tanh(tt.cos(a))
 
 
-LOOPS = [([swap], tt.log(x + y), {"swap"}), ([up, down], tt.log(tt.exp(x)), {"up", "down"}), ([wrap], tt.log(tt.sin(x)), {"wrap"})]
-# BUG: the worklist driver reports "growth" for swap and undo (what was replaced is forgotten, so it comes back as another
-# variable), and for wrap it makes a cyclic graph (the replaced variable is itself read by what replaces it).
+LOOPS = [([swap], tt.log(x + y), {"swap"}), ([up, down], tt.log(tt.exp(x)), {"up", "down"}),
+         ([wrap], tt.log(tt.sin(x)), {"wrap"})]
+# BUG: the worklist driver reports "growth" for swap and undo: what was replaced is forgotten, so it comes back as another
+# variable.
 
 
 @pytest.mark.parametrize(("rules", "term", "names"), LOOPS, ids=["swap", "undo", "wrap"])
@@ -276,8 +302,10 @@ def test_a_loop_is_named(rules, term, names):
         assert f"{rule.name} ({rule.where}) made " in str(report.error)
 
 
-@pytest.mark.parametrize(("rules", "term"), [([swap], tt.log(x + y)), ([grow], tt.log(tt.tanh(x))), ([wrap], tt.log(tt.sin(x)))],
-                         ids=["swap", "grow", "wrap"])
+ENDLESS = [([swap], tt.log(x + y)), ([grow], tt.log(tt.tanh(x))), ([wrap], tt.log(tt.sin(x)))]
+
+
+@pytest.mark.parametrize(("rules", "term"), ENDLESS, ids=["swap", "grow", "wrap"])
 def test_the_graph_is_whole_after_rules_that_do_not_end(rules, term):
     fgraph = graph_of([term])
     report = equilibrate(fgraph, RuleSet(rules))
@@ -300,8 +328,9 @@ def test_a_term_may_come_back_elsewhere():
         yield tt.sin(tt.cos(a)), tt.cos(tt.tan(a))
         yield tt.tan(tt.exp(a)), tt.sin(tt.cos(a))
 
-    result, report = equilibrated([tt.sin(tt.cos(tt.exp(x))), tt.sin(tt.cos(x))], rotate)
-    assert report.stop_reason == "equilibrium" and texts(result) == texts(normalized([tt.sin(tt.cos(tt.exp(x))), tt.sin(tt.cos(x))], rotate)[0])
+    outputs = [tt.sin(tt.cos(tt.exp(x))), tt.sin(tt.cos(x))]
+    result, report = equilibrated(outputs, rotate)
+    assert report.stop_reason == "equilibrium" and texts(result) == texts(normalized(outputs, rotate)[0])
 
 
 def test_protected_memory_is_not_overwritten():

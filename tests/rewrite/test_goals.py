@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from kanren import run
+from rewrite_helpers import equilibrated, found, texts
 
 import termgraph as tg
 import termgraph.sparse as sparse
 import termgraph.tensor as tt
-from rewrite_helpers import equilibrated, found, texts
 from termgraph.rewrite.delay import in_graph, waiting_goals
 from termgraph.rewrite.goals import (
     an,
@@ -94,7 +94,8 @@ def test_where_takes_ops_inputs_and_parameters():
     noting = tg.relation(_relation(lambda: (apply(f, xs), tt.exp2(b), compute(b, lambda i: i[0], xs), where(note, f, xs))))
     assert texts(noting.rewrites(tt.sin(x))) == ["exp2(x)"]
     assert said["op"] == tt.sin and list(said["inputs"]) == [x]
-    along = tg.relation(_relation(lambda: (an(tt.Sum, axis=a)(b), an(tt.Prod, axis=a)(b), where(lambda t: t == (1,), a, name="one"))))
+    one = where(lambda axis: axis == (1,), a, name="one")
+    along = tg.relation(_relation(lambda: (an(tt.Sum, axis=a)(b), an(tt.Prod, axis=a)(b), one)))
     assert found(along, tt.sum(m, axis=1)) == [tg.pprint(tt.prod(m, axis=1))]
     assert found(along, tt.sum(m, axis=0)) == found(along, tt.sum(m)) == []
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from rewrite_helpers import found, normalized, texts
 
 import termgraph as tg
 import termgraph.tensor as tt
-from rewrite_helpers import found, normalized, texts
 from termgraph.graph import Apply, Op, evaluate
 from termgraph.rewrite import Matchers, RuleSet
 from termgraph.rewrite.goals import an, apply, choose, compute, constant, where
@@ -138,7 +138,6 @@ def test_a_pattern_may_hold_a_variable_of_the_graph():
     assert texts(rule.rewrites(tt.exp(y) + x)) == ["exp(y)"] and rule.rewrites(tt.exp(y) + z) == []
 
 
-# BUG: a literal that float16 cannot hold (70000, 1e300) makes the generator warn of an overflow.
 @pytest.mark.parametrize("literal", [0, 1, -1, 2, 0.5, 0.1, 1e30, 70000, -0.0, 3.7])
 def test_literals_in_every_place(literal):
     a = tg.var("a")
@@ -146,8 +145,7 @@ def test_literals_in_every_place(literal):
     for dtype in ("float64", "float32"):
         v = tt.vector("v", dtype=dtype)
         number = tt.constant(np.asarray(literal).astype(dtype))
-        matches = dtype == "float64" or float(np.float32(literal)) == literal
-        assert bool(outer.rewrites(v - number)) == bool(inner.rewrites(tt.exp(v - number))) == matches
+        assert outer.rewrites(v - number) and inner.rewrites(tt.exp(v - number))
         assert outer.rewrites(v - (number + 1)) == inner.rewrites(tt.exp(v - v)) == []
 
 
@@ -203,9 +201,11 @@ def test_a_fire_that_changes_nothing_is_none():
 
 def test_matchers_of_several_rules_give_all_results():
     a = tg.var("a")
-    rules = [rule_of(tt.exp(a), tt.sin(a), name="p"), rule_of(tt.log(a), tt.sin(a), name="q"), rule_of(tt.exp(a), tt.cos(a), name="r")]
+    rules = [rule_of(tt.exp(a), tt.sin(a), name="p"), rule_of(tt.log(a), tt.sin(a), name="q"),
+             rule_of(tt.exp(a), tt.cos(a), name="r")]
     matchers = Matchers([(r, sk) for r in rules for sk in r.skeletons])
-    assert texts(matchers.rewrites(tt.exp(x))) == ["sin(x)", "cos(x)"] and matchers.rewrites(tt.tan(x)) == matchers.rewrites(x) == []
+    assert texts(matchers.rewrites(tt.exp(x))) == ["sin(x)", "cos(x)"]
+    assert matchers.rewrites(tt.tan(x)) == matchers.rewrites(x) == []
     source = matchers.source()
     compile(source, "rules", "exec")
     assert all(f"# {r.name} (" in source for r in rules)

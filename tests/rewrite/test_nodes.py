@@ -85,7 +85,7 @@ def test_types_are_remembered_by_op_and_input_types():
 
 
 def test_a_deep_graph_is_interned_without_recursion(deep):
-    v, term = deep
+    _, term = deep
     table = NodeTable()
     assert table.intern(term) is term
     copy, _ = normalize([term], RuleSet(), fresh=True)

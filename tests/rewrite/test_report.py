@@ -1,13 +1,12 @@
 """Reports: counts, steps, reasons and refusals, and how they print."""
 
 import pytest
+from rewrite_helpers import DRIVERS, random_graph, texts
 from rich.console import Console
 
 import termgraph as tg
 import termgraph.tensor as tt
-from rewrite_helpers import DRIVERS, random_graph, texts
 from termgraph.errors import RewriteLoopError
-from termgraph.rewrite import Report, RuleStats
 from termgraph.rewrite.goals import constant
 
 x, y = tt.dvectors("x", "y")
@@ -43,6 +42,7 @@ def test_counts_of_one_rule(driver):
     assert report.rules["logs"].refused == {} and report.rules["gather"].refused == {"constant": 1}
     assert report.fires == 2 and report.stop_reason == "equilibrium" and report.error is None
     assert report.nodes_before == 5 and report.nodes_after == 4
+    assert report.fires == sum(stats.fires for stats in report.rules.values())
     report.raise_error()
 
 
@@ -85,7 +85,8 @@ def test_steps_say_what_became_what_and_where_the_user_built_it(driver):
 
 def test_the_phase_is_written_down():
     _, report = tg.rewrite_graph(tt.log(tt.exp(x)), logs, phase="early")
-    assert report.phase == "early" and report.steps[0].phase == "early" and report.summary.startswith("early: stopped: equilibrium; ")
+    assert report.phase == "early" and report.steps[0].phase == "early"
+    assert report.summary.startswith("early: stopped: equilibrium; ")
 
 
 def test_how_a_report_prints():
@@ -113,7 +114,3 @@ def test_a_loop_is_in_the_report_and_can_be_raised(driver):
     assert "rule spin" in console.export_text()
     with pytest.raises(RewriteLoopError, match="spin"):  # BUG: the worklist driver does not see this loop, see test_equilibrium
         report.raise_error()
-
-
-def test_fires_of_a_report_are_those_of_its_rules():
-    assert Report(rules={"a": RuleStats(1, 2, 33, 0.5, {"type": 1}), "b": RuleStats(fires=4)}).fires == 37

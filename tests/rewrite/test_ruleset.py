@@ -36,7 +36,8 @@ BOTH = RuleSet([sines, exps])
 
 
 def test_rules_keep_their_order_and_each_is_there_once():
-    assert names(BOTH + logs) == ["sines", "exps", "logs"] and names(RuleSet([logs, *BOTH, logs, BOTH])) == ["logs", "sines", "exps"]
+    assert names(BOTH + logs) == ["sines", "exps", "logs"]
+    assert names(RuleSet([logs, *BOTH, logs, BOTH])) == ["logs", "sines", "exps"]
     assert len(BOTH) == 2 and names(BOTH) == ["sines", "exps"]
     assert repr(BOTH) == "RuleSet(sines, exps)"
 

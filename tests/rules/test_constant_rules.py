@@ -42,7 +42,8 @@ def folded(term):
     tt.exp(tt.constant(2.0)), tt.constant(2) + 3, tt.constant([1.0, 2.0]) * tt.constant([[1.0], [2.0]]),
     tt.sum(tt.constant(np.eye(3)), axis=0), tt.constant(np.arange(6).reshape(2, 3)).T, tt.lt(tt.constant(1.0), 2.0),
     tt.dot(tt.constant(np.eye(2)), tt.constant(np.ones((2, 2)))), tt.log(tt.constant(0.0)), tt.constant(np.ones(3))[1],
-    tt.cast(tt.constant([1.5, 2.5]), "int8"), tt.sqrt(tt.constant(np.float32(2))), tt.zeros((2, 3)) + 1, tt.constant(np.ones((0, 3))) * 2,
+    tt.cast(tt.constant([1.5, 2.5]), "int8"), tt.sqrt(tt.constant(np.float32(2))), tt.zeros((2, 3)) + 1,
+    tt.constant(np.ones((0, 3))) * 2,
 ], ids=str)
 def test_a_term_of_constants_becomes_its_value(term):
     with np.errstate(all="ignore"):

@@ -19,9 +19,11 @@ def simplified(term):
 
 
 @pytest.mark.parametrize("term", [
-    x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1, x ** 1, 0 + x * 1.0, -(-x), x * y / y, y * x / y, x / y * y, y * (x / y), x + y - y,
+    x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1, x ** 1, 0 + x * 1.0, tt.neg(-x), x * y / y, y * x / y,
+    x / y * y, y * (x / y), x + y - y,
     y + x - y, x - y + y, y + (x - y), y - (y - x), tt.identity(x), tt.log(tt.exp(x)), tt.exp(tt.log(x)), tt.log1p(tt.expm1(x)),
-    tt.expm1(tt.log1p(x)), tt.log2(tt.exp2(x)), tt.exp2(tt.log2(x)), tt.sqr(tt.sqrt(x)), tt.sinh(tt.arcsinh(x)), tt.arcsinh(tt.sinh(x)),
+    tt.expm1(tt.log1p(x)), tt.log2(tt.exp2(x)), tt.exp2(tt.log2(x)), tt.sqr(tt.sqrt(x)),
+    tt.sinh(tt.arcsinh(x)), tt.arcsinh(tt.sinh(x)),
     tt.tanh(tt.arctanh(x)), tt.arctanh(tt.tanh(x)), tt.cosh(tt.arccosh(x)), tt.sin(tt.arcsin(x)), tt.cos(tt.arccos(x)),
     tt.tan(tt.arctan(x)), tt.reciprocal(tt.reciprocal(x)), tt.rad2deg(tt.deg2rad(x)), tt.deg2rad(tt.rad2deg(x)), 1 / (1 / x),
     (x * 1 + 0) * 1 / 1 - 0,
@@ -33,7 +35,7 @@ def test_nothing_but_x_is_left(term):
 
 @pytest.mark.parametrize(("term", "text"), [
     (0 - x, "-x"), (x * -1, "-x"), (-1 * x, "-x"), (x / -1, "-x"), (x + -y, "x - y"), (-y + x, "x - y"), (x - -y, "x + y"),
-    (-(x - y), "y - x"), (-x * -y, "x * y"), (-x / -y, "x / y"), (y - (x + y), "-x"), (y - (y + x), "-x"), (-(-(-x)), "-x"),
+    (-(x - y), "y - x"), (-x * -y, "x * y"), (-x / -y, "x / y"), (y - (x + y), "-x"), (y - (y + x), "-x"), (tt.neg(tt.neg(-x)), "-x"),
 ], ids=str)
 def test_signs(term, text):
     assert tg.pprint(simplified(term)) == text
@@ -73,8 +75,11 @@ def test_of_static_shape_it_is_filled_with_that_shape():
     assert value.shape == (2, 3) and value.dtype == np.float32
 
 
+ROW, MATRIX = tt.drow("r"), tt.dmatrix("m")
+
+
 @pytest.mark.parametrize("term", [
-    tt.drow("r") * tt.dmatrix("m") / tt.dmatrix("m"), n / n * n, n * n / n, tt.fvector("f") + x - x, tt.dcol("c") + tt.drow("r") - tt.drow("r"),
+    ROW * MATRIX / MATRIX, n / n * n, n * n / n, tt.fvector("f") + x - x, tt.dcol("c") + ROW - ROW,
 ], ids=str)
 def test_types_are_kept(term):
     assert simplified(term).type == term.type
@@ -88,7 +93,7 @@ def test_a_smaller_x_stays():
 
 
 def test_integers_stay_integers():
-    assert simplified(n - n).type.dtype == "int64" and simplified(n * 1) is n and simplified(-(-n)) is n
+    assert simplified(n - n).type.dtype == "int64" and simplified(n * 1) is n and simplified(tt.neg(-n)) is n
     assert simplified(~~n) is n and simplified(~~b) is b
     assert simplified(n / 1).type.dtype == simplified(n / n).type.dtype == "float64"
 

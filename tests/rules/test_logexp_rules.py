@@ -1,5 +1,7 @@
 """Logarithms and exponentials: the stable forms, in structure, in values, and where the naive ones overflow."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.special as special
@@ -19,10 +21,13 @@ def simplified(term):
 
 
 @pytest.mark.parametrize(("term", "text"), [
-    (tt.log(1 / (1 + tt.exp(-x))), "-softplus(-x)"), (tt.log(tt.sigmoid(x)), "-softplus(-x)"), (tt.log(1 + tt.exp(x)), "softplus(x)"),
+    (tt.log(1 / (1 + tt.exp(-x))), "-softplus(-x)"), (tt.log(tt.sigmoid(x)), "-softplus(-x)"),
+    (tt.log(1 + tt.exp(x)), "softplus(x)"),
     (tt.log(tt.exp(x) + 1), "softplus(x)"), (tt.log1p(tt.exp(x)), "softplus(x)"), (tt.log(1 - tt.sigmoid(x)), "-softplus(x)"),
-    (tt.log1p(-tt.sigmoid(x)), "-softplus(x)"), (tt.log(tt.exp(x) + tt.exp(y)), "logaddexp(x, y)"), (tt.log(1 + x), "log1p(x)"),
-    (tt.log(1 - x), "log1p(-x)"), (tt.exp(x) - 1, "expm1(x)"), (1 - tt.exp(x), "-expm1(x)"), (1 / (1 + tt.exp(-x)), "sigmoid(x)"),
+    (tt.log1p(-tt.sigmoid(x)), "-softplus(x)"), (tt.log(tt.exp(x) + tt.exp(y)), "logaddexp(x, y)"),
+    (tt.log(1 + x), "log1p(x)"),
+    (tt.log(1 - x), "log1p(-x)"), (tt.exp(x) - 1, "expm1(x)"), (1 - tt.exp(x), "-expm1(x)"),
+    (1 / (1 + tt.exp(-x)), "sigmoid(x)"),
     (tt.exp(x) / (1 + tt.exp(x)), "sigmoid(x)"), (1 - tt.sigmoid(x), "sigmoid(-x)"), (tt.log(2 * tt.exp(x)), None),
     (tt.log(tt.constant(2.0) / tt.exp(x)), None), (tt.log(tt.exp(x * y)), "x * y"), (tt.log(tt.exp(x)) + tt.exp(tt.log(y)), "x + y"),
     (tt.exp(-x) / (1 + tt.exp(-x)), "sigmoid(-x)"), (1 / (tt.exp(-x) + 1), "sigmoid(x)"),
@@ -85,9 +90,11 @@ def test_a_sum_spread_over_another_axis_is_no_softmax():
 
 
 @pytest.mark.parametrize(("term", "exact"), [
-    (tt.log(1 / (1 + tt.exp(-x))), lambda v: -np.logaddexp(0, -v)), (tt.log(1 + tt.exp(x)), lambda v: np.logaddexp(0, v)),
+    (tt.log(1 / (1 + tt.exp(-x))), lambda v: -np.logaddexp(0, -v)),
+    (tt.log(1 + tt.exp(x)), lambda v: np.logaddexp(0, v)),
     (tt.log(tt.sigmoid(x)), special.log_expit), (tt.log(tt.exp(x) + tt.exp(-x)), lambda v: np.logaddexp(v, -v)),
-    (tt.log(1 - tt.sigmoid(x)), lambda v: special.log_expit(-v)), (1 / (1 + tt.exp(-x)), special.expit), (tt.log(tt.exp(x)), lambda v: v),
+    (tt.log(1 - tt.sigmoid(x)), lambda v: special.log_expit(-v)),
+    (1 / (1 + tt.exp(-x)), special.expit), (tt.log(tt.exp(x)), lambda v: v),
     (tt.exp(x) / (1 + tt.exp(x)), special.expit),
 ], ids=str)
 def test_hard_inputs_give_finite_right_values(term, exact):
@@ -99,7 +106,8 @@ def test_hard_inputs_give_finite_right_values(term, exact):
 
 def test_no_digits_are_lost_near_zero():
     tiny = np.array([1e-18, -1e-18])
-    results = tg.graph.evaluate([simplified(t) for t in (tt.log(1 + x), tt.log(1 - x), tt.exp(x) - 1, 1 - tt.exp(x))], {x: tiny})
+    terms = [tt.log(1 + x), tt.log(1 - x), tt.exp(x) - 1, 1 - tt.exp(x)]
+    results = tg.graph.evaluate([simplified(t) for t in terms], {x: tiny})
     for got, expected in zip(results, (tiny, -tiny, tiny, -tiny), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-15)
 
@@ -112,11 +120,15 @@ def test_a_compiled_loss_is_finite():
     np.testing.assert_allclose(f(np.array([800.0, -800.0]), np.array([0.0, 1.0])), 1600.0)
 
 
-@pytest.mark.parametrize("term", [tt.log(2 + tt.exp(x)), tt.log(tt.exp(x) - tt.exp(y)), tt.log(x * tt.exp(y)), tt.log(-2 * tt.exp(x)),
-                                  1 / (2 + tt.exp(-x)), tt.exp(x) / (1 + tt.exp(y)), tt.log(tt.sum(tt.exp2(m)))], ids=tg.pprint)
+LOOK_ALIKES = [tt.log(2 + tt.exp(x)), tt.log(tt.exp(x) - tt.exp(y)), tt.log(x * tt.exp(y)), tt.log(-2 * tt.exp(x)),
+               1 / (2 + tt.exp(-x)), tt.exp(x) / (1 + tt.exp(y)), tt.log(tt.sum(tt.exp2(m)))]
+
+
+@pytest.mark.parametrize("term", LOOK_ALIKES, ids=tg.pprint)
 def test_what_only_looks_like_it(term):
     result = simplified(term)
-    assert not {"softplus", "logaddexp", "sigmoid", "logsumexp"} & set(tg.pprint(result).replace("(", " ").replace("-", " ").split())
+    names = set(re.findall(r"\w+", tg.pprint(result)))
+    assert not {"softplus", "logaddexp", "sigmoid", "logsumexp"} & names
     with np.errstate(all="ignore"):
         assert_same_values([term], [result], values_for([x, y, m]))
 

@@ -18,8 +18,11 @@ def driver(request):
     return DRIVERS[request.param]
 
 
-@pytest.mark.parametrize("make", [lambda: tt.exp(x + y), lambda: tt.sum(m, axis=0), lambda: m.T, lambda: x * 2.0, lambda: m[::-1, 0],
-                                  lambda: tt.exp(tt.constant([1.0, 2.0]))])
+MAKERS = [lambda: tt.exp(x + y), lambda: tt.sum(m, axis=0), lambda: m.T, lambda: x * 2.0, lambda: m[::-1, 0],
+          lambda: tt.exp(tt.constant([1.0, 2.0]))]
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_equal_terms_are_one(driver, make):
     (a, b, c), report = driver([make(), make(), tt.sin(make())], MERGE)
     assert a is b and c.owner.inputs[0] is a and report.rules["merge"].fires > 0 and report.stop_reason == "equilibrium"
@@ -27,11 +30,11 @@ def test_equal_terms_are_one(driver, make):
 
 @pytest.mark.parametrize(("a", "b"), [
     (tt.exp(x), tt.exp(y)), (x - y, y - x), (tt.sum(m, axis=0), tt.sum(m, axis=1)), (x * 2.0, x * 3.0), (x * 0.0, x * -0.0),
-    (x * tt.constant(1, dtype="int8"), x * tt.constant(1, dtype="int16")), (tt.exp(x), tt.exp2(x)), (tt.cast(x, "float32"), tt.cast(x, "int8")),
-    (x + y, y + x),
+    (x * tt.constant(1, dtype="int8"), x * tt.constant(1, dtype="int16")),
+    (tt.exp(x), tt.exp2(x)), (tt.cast(x, "float32"), tt.cast(x, "int8")), (x + y, y + x),
 ], ids=str)
 def test_different_terms_are_two(driver, a, b):
-    (p, q), report = driver([a, b], MERGE)
+    (p, q), _ = driver([a, b], MERGE)
     assert p is not q and len(toposort([p, q])) == len(toposort([a, b]))
 
 
@@ -50,7 +53,5 @@ def test_merged_graphs_keep_their_values(driver):
 
 
 def test_several_outputs_of_one_node_stay_apart(driver):
-    q1, r1 = tt.nlinalg.qr(m) if hasattr(tt, "nlinalg") else (tt.exp(m), tt.log(m))
-    q2, r2 = tt.nlinalg.qr(m) if hasattr(tt, "nlinalg") else (tt.exp(m), tt.log(m))
-    (a, b, c, d), _ = driver([q1, r1, q2, r2], MERGE)
+    (a, b, c, d), _ = driver([*tt.slogdet(m), *tt.slogdet(m)], MERGE)
     assert a is c and b is d and a is not b

@@ -32,7 +32,8 @@ def usmms(outputs):
 
 FORMS = {
     "z + p": lambda p: z + p, "z - p": lambda p: z - p, "z + a p": lambda p: z + alpha * p, "z - a p": lambda p: z - alpha * p,
-    "p + z": lambda p: p + z, "a p + z": lambda p: alpha * p + z, "z + p a": lambda p: z + p * alpha, "z - p a": lambda p: z - p * alpha,
+    "p + z": lambda p: p + z, "a p + z": lambda p: alpha * p + z, "z + p a": lambda p: z + p * alpha,
+    "z - p a": lambda p: z - p * alpha,
     "z + 2 p": lambda p: z + 2 * p, "z - 0.5 p": lambda p: z - 0.5 * p,
 }
 
@@ -84,6 +85,7 @@ def test_a_product_that_became_free_is_taken():
         yield tt.exp(a) - b, b
 
     results, _ = tg.rewrite_graph([z + p, tt.exp(p) - z], [drop, RULE])
+    # BUG: exp(p), and with it a reader of p, goes with the node that is replaced; the readers of p are not looked at again.
     assert len(usmms(results)) == 1 and results[1] is z
 
 

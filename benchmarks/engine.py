@@ -73,7 +73,8 @@ def compared(kind: str, size: int, repetitions: int, engines: list[tuple[Engine,
         expected = numbers if expected is None else expected
         if numbers != expected:
             differing = sum(a != b for a, b in zip(numbers, expected, strict=True))
-            raise AssertionError(f"{engine.name} and termgraph differ in {differing} of {len(expected)} normal forms of {kind}, {size}.")
+            raise AssertionError(f"{engine.name} and termgraph differ in {differing} of {len(expected)} normal forms "
+                                 f"of {kind}, {size} nodes.")
     return times
 
 

@@ -57,7 +57,7 @@ class Engine(Protocol):
 
 def missing(module: str) -> str | None:
     """What to do about an engine that is not installed; None for one that is."""
-    return None if importlib.util.find_spec(module) else f"{module} is not installed: pip install 'termgraph[bench]' for its column"
+    return None if importlib.util.find_spec(module) else f"{module} is not installed, so not compared: pip install {module}"
 
 
 def mapped(term: Tree, make: Vocabulary, leaf: Callable[[Any], Any]) -> Any:
@@ -237,8 +237,8 @@ def tiny_number(value: float) -> Any:
 # --- PyTensor ---------------------------------------------------------------------------------------------------------------
 
 class PyTensor:
-    """PyTensor: an EquilibriumGraphRewriter over PatternNodeRewriters, equal nodes merged after each pass. Given them directly it
-    starts at the outputs, takes twice as long and ends in other normal forms; so a walk from the inputs is between."""
+    """PyTensor: an EquilibriumGraphRewriter over PatternNodeRewriters, equal nodes merged after each pass. Given them directly
+    it starts at the outputs, takes twice as long and ends in other normal forms; so a walk from the inputs is between."""
 
     name = "pytensor"
 

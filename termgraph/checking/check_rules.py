@@ -19,10 +19,10 @@ def check_rules(rules: Any) -> RuleCheck:
     """Look for clauses that can never fire, clauses that undo each other, cycles, growth, and critical pairs whose results
     differ, among `rules`: a rule, a RuleSet, a plain relation, or a sequence of these.
 
-    Rules of different phases meet only in that an earlier phase may leave nothing for a later one; phases come in the order
-    in which the set first names them. Patterns are compared by unification; whether a term loops, and whether two results
-    are one, is found by rewriting generic instances, whose leaves are distinct variables. A finding says "error", "warning"
-    or "unknown" (see `Finding`). Clauses that match any op, or whose right side is computed, are named once as "undecided".
+    Rules of different phases meet only in that an earlier phase may leave nothing for a later one. Patterns are compared by
+    unification; whether a term loops, and whether two results are one, is found by rewriting generic instances, whose leaves
+    are distinct variables. A finding says "error", "warning" or "unknown" (see `Finding`). Clauses that match any op, or whose
+    right side is computed, are named once as "undecided".
 
     >>> import termgraph as tg, termgraph.tensor as tt
     >>> @tg.relation

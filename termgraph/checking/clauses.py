@@ -74,10 +74,7 @@ class Stratum:
     def candidates(self, term: Any) -> Iterator[Entry]:
         """The entries whose pattern may meet a term."""
         head = split_pattern(term)[0]
-        for entry in self.by_head.get(head_class(head), ()):
-            own = entry.skeleton.head
-            if not isinstance(head, Op) or not isinstance(own, Op) or own.canonical is head.canonical:
-                yield entry
+        return (e for e in self.by_head.get(head_class(head), ()) if may_meet(head, e.skeleton.head))
 
 
 def head_class(head: Any) -> Any:
@@ -85,11 +82,17 @@ def head_class(head: Any) -> Any:
     return head.op_class if isinstance(head, OpTerm) else type(getattr(head, "op", head))
 
 
+def may_meet(head: Any, other: Any) -> bool:
+    """Whether there may be an Op that two heads, none of them a logic variable, both stand for."""
+    if isinstance(head, Op) and isinstance(other, Op):
+        return head.canonical is other.canonical
+    return head_class(head) is head_class(other)
+
+
 def strata(rules: RuleSet) -> list[Stratum]:
-    """The rules phase by phase, phases in the order in which the set first names them."""
+    """The rules phase by phase, in the order of the phases."""
     found, number = [], 0
-    for phase in dict.fromkeys(r.phase for r in rules):
-        chosen = rules.filter(phase=phase)
+    for phase, chosen in rules.by_phase().items():
         entries: list[Entry] = []
         for rule in chosen:
             lines: dict[Any, int] = {}

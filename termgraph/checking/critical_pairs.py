@@ -60,11 +60,10 @@ def overlaps(stratum: Stratum) -> Iterator[Overlap]:
 
 @dataclass(frozen=True, eq=False)
 class CriticalPair:
-    """A term, the part of it that the inner clause matches, and the normal forms of what either clause makes of the term."""
+    """A term, and the normal forms of what the outer and the inner clause make of it."""
 
     overlap: Overlap
     term: Variable
-    part: Variable
     normal: tuple[Variable, Variable]
     stop_reason: str
 
@@ -85,7 +84,7 @@ def critical_pair(overlap: Overlap, stratum: Stratum, bench: Workbench) -> Criti
         if right is None:
             continue
         (left_normal, right_normal), report = rewrite_graph([above, right], stratum.rules)
-        return CriticalPair(overlap, whole, part, (left_normal, right_normal), report.stop_reason)
+        return CriticalPair(overlap, whole, (left_normal, right_normal), report.stop_reason)
     return None
 
 
@@ -122,8 +121,9 @@ def _judged(pair: CriticalPair, stratum: Stratum) -> Finding | None:
         return None  # where the rules loop or grow, that is found by itself
     outer, inner = pair.overlap.outer, pair.overlap.inner
     chosen, report = rewrite_graph(pair.term, stratum.rules)
-    if report.steps[0].rule not in (outer.rule, inner.rule) and is_ground(pair.part):
-        return None  # what holds constants only is folded before either can fire
+    first = report.steps[0]
+    if first.rule not in (outer.rule, inner.rule) and is_ground(first.before):
+        return None  # a part that holds constants only is folded before either clause can fire
     terms = (pair.term, left, right)
     wrong = contradict(pair.term, left, right)
     cost = ""

@@ -135,7 +135,7 @@ def _split_heads(u: Any, v: Any) -> list[tuple[Any, Any]] | None:
 
 def implied(goals: Sequence[Delayed], given: Sequence[Delayed]) -> bool:
     """Whether each of the goals is among those given."""
-    return all(any(g.function is h.function and g.args == h.args for h in given) for g in goals)
+    return all(any(g.function == h.function and g.args == h.args for h in given) for g in goals)
 
 
 # --- positions --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from termgraph.checking.clauses import Entry, Stratum, head_class
+from unification import Var
+
+from termgraph.checking.clauses import Entry, Stratum, may_meet
 from termgraph.checking.finding import Finding
 from termgraph.checking.instances import Workbench, bindings
 from termgraph.checking.overlap import Path, implied, matched, positions, renamed, substituted
@@ -77,10 +79,11 @@ def _before(entry: Entry, earlier: Sequence[Stratum], later: Sequence[Stratum], 
 
 def _makes(strata: Sequence[Stratum], term: object) -> bool:
     """Whether a right side has the head of `term`, or may have."""
-    head = head_class(split_pattern(term)[0])
+    head = split_pattern(term)[0]
     entries = [e for s in strata for e in s.entries]
-    made = (head_class(split_pattern(p)[0]) for e in entries for _, p in positions(e.skeleton.after))
-    return any(e.computed for e in entries) or any(s.rules.searched for s in strata) or head in made
+    made = [split_pattern(p)[0] for e in entries for _, p in positions(e.skeleton.after)]
+    open_ended = any(e.computed for e in entries) or any(s.rules.searched for s in strata)
+    return open_ended or any(isinstance(h, Var) or may_meet(head, h) for h in made)
 
 
 def _unless_type(by: Entry, entry: Entry, path: Path, bench: Workbench) -> tuple[str, str]:

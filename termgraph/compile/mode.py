@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from termgraph.config import config
+from termgraph.rewrite.phases import phase_order
+from termgraph.rewrite.ruleset import RuleSet
 
 
 class Rules(Protocol):
@@ -35,26 +37,55 @@ class Phase:
 class Mode:
     """An ordered list of phases and the name of the linker ("vm") that runs the graph they leave.
 
-    `phases` may be a function that makes them when they are first asked for. Modes do not change: `including` and
-    `excluding` return new ones.
+    `phases` may be a function that makes them when they are first asked for; without it the phases are those of FAST_RUN.
+    `soundness="exact"` leaves out every rule that can change a float's value or a NaN, `"real"` those that are unsafe. Modes
+    do not change: `including`, `excluding` and `mode + rules` return new ones.
 
     >>> mode = Mode([Phase("algebra", None), Phase("inplace", None)], name="mine")
     >>> [p.name for p in mode.phases]
     ['algebra', 'inplace']
     """
 
-    def __init__(self, phases: Sequence[Phase] | Callable[[], Sequence[Phase]] = (), linker: str = "vm",
-                 name: str | None = None) -> None:
+    def __init__(self, phases: Sequence[Phase] | Callable[[], Sequence[Phase]] | None = None, linker: str = "vm",
+                 name: str | None = None, soundness: str | None = None) -> None:
         if linker != "vm":
             raise ValueError(f"unknown linker {linker!r}; there is 'vm'.")
-        self._phases, self.linker, self.name = phases, linker, name
+        if soundness not in (None, "exact", "real", "unsafe"):
+            raise ValueError(f"unknown soundness {soundness!r}; expected 'exact', 'real' or 'unsafe'.")
+        self._phases, self.linker, self.name, self.soundness = phases, linker, name, soundness
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """The phases, in order."""
+        if self._phases is None:
+            self._phases = get_mode("FAST_RUN").phases
         if callable(self._phases):
             self._phases = tuple(self._phases())
+        if self.soundness is not None:
+            self._phases = [replace(p, rules=p.rules.filter(soundness=self.soundness)) for p in self._phases]
+            self.soundness = None
         return tuple(self._phases)
+
+    def __add__(self, rules: Any) -> Mode:
+        """This mode with more rules, each in its phase and tried before those that are there.
+
+        >>> import termgraph as tg, termgraph.tensor as tt
+        >>> @tg.relation
+        ... def halves(x):
+        ...     yield tt.exp(x) * tt.exp(x), tt.exp(2 * x)
+        >>> x = tt.vector("x")
+        >>> f = tg.function([x], tt.exp(x) * tt.exp(x), mode=tg.get_mode() + halves)
+        >>> f.reports[0].rules["halves"].fires
+        1
+        """
+        added = RuleSet([rules]).by_phase()
+        phases = [replace(p, rules=added.pop(p.name) + p.rules) if p.name in added else p for p in self.phases]
+        for name, own in added.items():
+            order = phase_order()
+            earlier = order[: order.index(name)] if name in order else ()
+            place = max((i + 1 for i, p in enumerate(phases) if p.name in earlier), default=0)
+            phases.insert(place, Phase(name, own))
+        return Mode(phases, self.linker)
 
     def including(self, *tags: str) -> Mode:
         """This mode with the rules of these tags or names switched on in each of its phases."""

@@ -23,13 +23,13 @@ from termgraph.graph.variable import Constant, Variable
 from termgraph.printing.history import History
 from termgraph.printing.pattern import (
     Attempt,
+    count_tests,
     match,
     place,
     resemblance,
     right_side,
     subpatterns,
     subterms,
-    count_tests,
     text_of,
 )
 from termgraph.rewrite.delay import Delayed, in_graph, known_values, solutions
@@ -141,9 +141,9 @@ class WhyNot:
 def why_not(rule: Rule | str, variable: Variable, report: Any = None) -> WhyNot:
     """Why `rule` does not fire on `variable` or any subterm of it.
 
-    `rule` is a Rule, or the name of one that is shipped or that the history knows. `variable` is best the user's, from
-    before rewriting. `report` (a compiled function, a Report or a list of Reports) gives the history: with it the answer
-    can name the rule that rewrote first what the pattern needs.
+    `rule` is a Rule, or the name of one that is shipped, fired in the history, or is in the mode of its function. `variable`
+    is best the user's, from before rewriting. `report` (a compiled function, a Report or a list of Reports) gives the
+    history: with it the answer can name the rule that rewrote first what the pattern needs.
 
     Raises KeyError for an unknown name, GraphTypeError for arguments of another kind.
 
@@ -165,10 +165,14 @@ def _rule(rule: Any, history: History | None) -> Rule:
         return rule
     if not isinstance(rule, str):
         raise GraphTypeError(f"expected a rule or the name of one, got {type(rule).__name__} {rule!r:.60}.")
-    known: dict[str, Rule] = {s.rule.name: s.rule for s in history.steps} if history is not None else {}
+    known: dict[str, Rule] = {r.name: r for r in ALL}
+    if history is not None:
+        known.update((s.rule.name, s.rule) for s in history.steps)
     if history is not None and history.function is not None:
         known.update((r.name, r) for phase in history.function.maker.mode.phases for r in phase.rules)
-    return known[rule] if rule in known else ALL[rule]
+    if rule not in known:
+        raise KeyError(f"no rule {rule!r} is shipped or known from the history; pass the rule itself.")
+    return known[rule]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from termgraph.rewrite.equilibrium import equilibrate
 from termgraph.rewrite.kanren_relation import KanrenRelation
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.normalize import normalize
+from termgraph.rewrite.phases import declare_phase, phase_order
 from termgraph.rewrite.relation import Rule, relation
 from termgraph.rewrite.report import Report, RuleStats, Step
 from termgraph.rewrite.ruleset import RuleSet
 from termgraph.rewrite.skeleton import Skeleton
 
-__all__ = ["KanrenRelation", "Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "equilibrate",
-           "normalize", "relation", "rewrite_graph"]
+__all__ = ["KanrenRelation", "Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "declare_phase",
+           "equilibrate", "normalize", "phase_order", "relation", "rewrite_graph"]

@@ -277,7 +277,8 @@ class Leaf:
             self.bound[outs] = value
         elif is_node(outs):
             unknown = [v for v in variables_of(outs) if v not in self.bound]
-            known = "".join(f"{self.module.reference(v, 'var')}: {self.bound[v]}, " for v in variables_of(outs) if v in self.bound)
+            bound = [v for v in variables_of(outs) if v in self.bound]
+            known = "".join(f"{self.module.reference(v, 'var')}: {self.bound[v]}, " for v in bound)
             names = [f"{value}_{i}" for i in range(len(unknown))]
             wanted = "".join(f"{self.module.reference(v, 'var')}, " for v in unknown)
             self.say(f"{value} = unified({self.module.reference(outs, 'pattern')}, {value}, {{{known}}}, ({wanted}))")

@@ -19,8 +19,9 @@ def rewrite_graph(outputs: Variable | Sequence[Variable], rules: Any, phase: str
     """`outputs` rewritten by `rules` until none fires, and the report.
 
     `outputs` is a Variable or a list of them, and so is the result; the graph given is not changed. `rules` is a rule, a
-    RuleSet, a plain relation, or a sequence of these. A term that the rules bring back stops the rewriting: then
-    `report.stop_reason` is "loop", `report.error` names the rules and the term, and the result is the last good state.
+    RuleSet, a plain relation, or a sequence of these; rules of several phases are applied phase by phase. A term that the
+    rules bring back stops the rewriting: then `report.stop_reason` is "loop", `report.error` names the rules and the term,
+    and the result is the last good state.
 
     Raises RuleExecutionError where a goal or a constructor of a rule raises.
 
@@ -36,8 +37,12 @@ def rewrite_graph(outputs: Variable | Sequence[Variable], rules: Any, phase: str
         if not isinstance(output, Variable):
             raise TypeError(f"output {position} must be a Variable, got {type(output).__name__} {output!r:.60}.")
     ruleset = rules if isinstance(rules, RuleSet) else RuleSet(rules if isinstance(rules, Iterable) else [rules])
-    results, report = _rewrite(wanted, ruleset, phase)
-    return (results if several else results[0]), report
+    groups = ruleset.by_phase()
+    reports = []
+    for name, group in groups.items() or [(phase, ruleset)]:
+        wanted, report = _rewrite(wanted, group, name if len(groups) > 1 else phase)
+        reports.append(report)
+    return (wanted if several else wanted[0]), reports[0] if len(reports) == 1 else Report.joined(reports)
 
 
 def _rewrite(outputs: list[Variable], rules: RuleSet, phase: str) -> tuple[list[Variable], Report]:

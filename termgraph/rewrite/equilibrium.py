@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 from time import perf_counter
+from typing import Any
 
 from termgraph.graph.apply import Apply
 from termgraph.graph.collector import collector_paused

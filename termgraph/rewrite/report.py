@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,15 @@ class RuleStats:
     fires: int = 0
     seconds: float = 0.0
     refused: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: RuleStats) -> None:
+        """Add another count to this one."""
+        self.tries += other.tries
+        self.matches += other.matches
+        self.fires += other.fires
+        self.seconds += other.seconds
+        for guard, count in other.refused.items():
+            self.refused[guard] = self.refused.get(guard, 0) + count
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,24 @@ class Report:
         self.seconds = 0.0
         self._fired = [] if fired is None else fired
         self._count_rules, self._count_nodes = count_rules, count_nodes
+
+    @classmethod
+    def joined(cls, reports: Sequence[Report]) -> Report:
+        """One account of rewritings that followed each other."""
+        def count_rules() -> dict[str, RuleStats]:
+            total: dict[str, RuleStats] = {}
+            for report in reports:
+                for name, stats in report.rules.items():
+                    total.setdefault(name, RuleStats()).add(stats)
+            return total
+
+        result = cls("", None, count_rules, lambda: (reports[0].nodes_before, reports[-1].nodes_after))
+        result.steps = [step for report in reports for step in report.steps]
+        result.seconds = sum(r.seconds for r in reports)
+        stopped = next((r for r in reports if r.error is not None), None)
+        if stopped is not None:
+            result.stop_reason, result.error = stopped.stop_reason, stopped.error
+        return result
 
     @cached_property
     def rules(self) -> dict[str, RuleStats]:
@@ -106,7 +133,8 @@ class Report:
     def summary(self) -> str:
         """One line."""
         name = f"{self.phase}: " if self.phase else ""
-        return (f"{name}stopped: {self.stop_reason}; {self.nodes_before} -> {self.nodes_after} nodes, {self.fires} fires, "
+        fires = "1 fire" if self.fires == 1 else f"{self.fires} fires"
+        return (f"{name}stopped: {self.stop_reason}; {self.nodes_before} -> {self.nodes_after} nodes, {fires}, "
                 f"{self.seconds * 1e3:.2f} ms")
 
     def _active(self) -> list[tuple[str, RuleStats]]:
@@ -127,7 +155,10 @@ class Report:
         return f"<Report {self.summary}>"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = Table(title=self.summary, title_justify="left")
+        yield self.summary
+        if not self._active():
+            return
+        table = Table()
         for heading in ("rule", "tries", "matches", "fires", "us", "refused"):
             table.add_column(heading, justify="left" if heading in ("rule", "refused") else "right")
         for name, stats in self._active():

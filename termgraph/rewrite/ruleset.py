@@ -14,6 +14,7 @@ from termgraph.graph.variable import Variable
 from termgraph.rewrite.context import Context, typed_like
 from termgraph.rewrite.delay import in_graph
 from termgraph.rewrite.matcher import Matchers
+from termgraph.rewrite.phases import phase_order
 from termgraph.rewrite.relation import Rule, relation
 from termgraph.terms.build import build
 from termgraph.terms.term import render, var
@@ -57,6 +58,15 @@ class RuleSet:
             if (keep is None or keep(r)) and (tag is None or tag in r.tags) and (phase is None or r.phase == phase)
             and (soundness is None or ranks[r.soundness.split(":")[0]] <= ranks[soundness])
         )
+
+    def by_phase(self) -> dict[str, RuleSet]:
+        """The rules of each phase, in the order of the phases; phases that nobody declared come first."""
+        own = list(dict.fromkeys(r.phase for r in self.rules))
+        if len(own) == 1:
+            return {own[0]: self}  # with the matchers it has compiled
+        order = phase_order()
+        names = [p for p in own if p not in order] + [p for p in order if p in own]
+        return {name: self.filter(phase=name) for name in names}
 
     def including(self, *tags: str) -> RuleSet:
         """These rules: every rule of a set is on."""

@@ -106,13 +106,12 @@ def negated_terms(x: Any, y: Any) -> Clauses:
 
 @relation
 def cancel_factor(x: Any, y: Any) -> Clauses:
-    """(x * y) / y = x, (x / y) * y = x, x^2 / x = x
+    """(x * y) / y = x, (x / y) * y = x
 
-    Soundness: unsafe: what is cancelled is 0, infinite or NaN, or a product overflows.
+    Soundness: unsafe: y is 0, infinite or NaN, or x * y overflows.
     """
     yield x * y / y, x
     yield x / y * y, x
-    yield sqr(x) / x, x
 
 
 @relation
@@ -129,12 +128,13 @@ def cancel_term(x: Any, y: Any) -> Clauses:
 
 @relation
 def cancel_self(x: Any) -> Clauses:
-    """x - x = 0, x / x = 1
+    """x - x = 0, x / x = 1, x^2 / x = x
 
-    Soundness: unsafe: x is NaN or infinite, or for x / x zero.
+    Soundness: unsafe: x is NaN or infinite, or zero for the quotients, or x^2 overflows.
     """
     yield x - x, 0
     yield x / x, 1
+    yield sqr(x) / x, x
 
 
 #: f(g(x)) = x for every real x

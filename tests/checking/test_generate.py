@@ -58,7 +58,7 @@ def test_equal_terms_are_one_variable():
 @pytest.mark.parametrize("kind", [
     TensorType("float64", (None, 3)), TensorType("float32", ()), TensorType("int64", (None,)), TensorType("bool", (2,)),
     TensorType("float64", (1, None)), sparse.csr_matrix("s").type, sparse.csc_matrix("s").type,
-], ids=str)
+], ids=lambda v: getattr(v, "__name__", str(v)))
 def test_values_belong_to_their_type(kind):
     value = Generator(0).value(kind, length=4)
     assert kind.is_valid_value(value)

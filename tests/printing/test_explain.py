@@ -186,6 +186,19 @@ def test_updates_of_shared_variables_are_explained():
     assert tg.explain(f).replay({})
 
 
+def test_rules_that_loop_are_explained_up_to_where_they_stopped():
+    @tg.relation
+    def spin(a):
+        yield tt.sin(a), tt.cos(a)
+        yield tt.cos(a), tt.sin(a)
+
+    term = tt.exp(tt.sin(x * 1))
+    new, report = tg.rewrite_graph(term, [spin, tg.rules.neutral])
+    assert report.stop_reason == "loop"
+    for variable in (None, term, new):
+        assert set(rules_of(tg.explain(report, variable))) == {"neutral", "spin"}
+
+
 def test_a_variable_that_has_nothing_to_do_with_it():
     f = tg.function([x], tt.sin(-x), mode=mode(("only", [minus_as_product])))
     assert tg.explain(f, tt.exp(y)).steps == []
@@ -290,7 +303,8 @@ def test_what_is_overwritten_is_still_there_for_its_other_readers():
 
 def test_earlier_steps_are_shown_as_they_were_before_graphs_were_changed_in_place():
     f = tg.function([x, y], [tt.log1p(-tt.exp(x * 2.0)), tt.exp(x * 2.0) + y * tt.exp2(x)],
-                    mode=mode(("one", [to_exp, tg.rules.ALL["softplus_of"]]), ("inplace", tg.rules.ALL.filter(phase="inplace"))))
+                    mode=mode(("one", [to_exp, tg.rules.ALL["softplus_of"]]),
+                              ("inplace", tg.rules.ALL.filter(phase="inplace"))))
     steps = tg.explain(f).steps
     assert {s.rule for s in steps} == {"to_exp", "softplus_of", "reuse_input"}
     for step in steps:

@@ -44,7 +44,7 @@ def folded(term):
     tt.dot(tt.constant(np.eye(2)), tt.constant(np.ones((2, 2)))), tt.log(tt.constant(0.0)), tt.constant(np.ones(3))[1],
     tt.cast(tt.constant([1.5, 2.5]), "int8"), tt.sqrt(tt.constant(np.float32(2))), tt.zeros((2, 3)) + 1,
     tt.constant(np.ones((0, 3))) * 2,
-], ids=str)
+], ids=lambda v: getattr(v, "__name__", str(v)))
 def test_a_term_of_constants_becomes_its_value(term):
     with np.errstate(all="ignore"):
         result = folded(term)

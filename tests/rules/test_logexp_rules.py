@@ -29,9 +29,10 @@ def simplified(term):
     (tt.log(1 - x), "log1p(-x)"), (tt.exp(x) - 1, "expm1(x)"), (1 - tt.exp(x), "-expm1(x)"),
     (1 / (1 + tt.exp(-x)), "sigmoid(x)"),
     (tt.exp(x) / (1 + tt.exp(x)), "sigmoid(x)"), (1 - tt.sigmoid(x), "sigmoid(-x)"), (tt.log(2 * tt.exp(x)), None),
-    (tt.log(tt.constant(2.0) / tt.exp(x)), None), (tt.log(tt.exp(x * y)), "x * y"), (tt.log(tt.exp(x)) + tt.exp(tt.log(y)), "x + y"),
+    (tt.log(tt.constant(2.0) / tt.exp(x)), None), (tt.log(tt.exp(x * y)), "x * y"),
+    (tt.log(tt.exp(x)) + tt.exp(tt.log(y)), "x + y"),
     (tt.exp(-x) / (1 + tt.exp(-x)), "sigmoid(-x)"), (1 / (tt.exp(-x) + 1), "sigmoid(x)"),
-], ids=str)
+], ids=lambda v: getattr(v, "__name__", str(v)))
 def test_becomes(term, text):
     result = simplified(term)
     assert text is None or tg.pprint(result) == text
@@ -96,7 +97,7 @@ def test_a_sum_spread_over_another_axis_is_no_softmax():
     (tt.log(1 - tt.sigmoid(x)), lambda v: special.log_expit(-v)),
     (1 / (1 + tt.exp(-x)), special.expit), (tt.log(tt.exp(x)), lambda v: v),
     (tt.exp(x) / (1 + tt.exp(x)), special.expit),
-], ids=str)
+], ids=lambda v: getattr(v, "__name__", str(v)))
 def test_hard_inputs_give_finite_right_values(term, exact):
     value = np.array([800.0, -800.0, 0.0, 1e-300, 36.0, -36.0, 1e4])
     (got,) = tg.graph.evaluate([simplified(term)], {x: value})

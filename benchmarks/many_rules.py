@@ -1,0 +1,162 @@
+"""The cost of more rules: 10 to 1,000 synthetic rules on one graph, beside dispatch by hand and tinygrad; and what it takes
+to stage and compile 1,000 rules.
+
+A rule is b(f(x), g(h(y))) = b(x, y) for a binary b and unary f, g, h; the graph is random over the same operations, so most
+rules share their head with a node, many their first test, and few match.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from algebra import Neutral, Program
+from common import show, verdict
+from engines import OURS, Engine, Termgraph, Tinygrad, as_relation, missing
+
+import termgraph as tg
+from termgraph.rewrite import RuleSet
+
+UNARY = ("neg", "exp", "log", "sqrt", "abs", "sin", "reciprocal")
+BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "pow": "{} ** {}", "max": "max({}, {})"}
+COUNTS = (10, 30, 100, 300, 1_000)
+NODES, REPETITIONS = 10_000, 5
+GROWTH_TO_300, GROWTH_TO_1000, COMPILE_BAR = 2.5, 1.5, 1.0
+Rule = tuple[str, str]
+#: (b, f, g, h) of b(f(x), g(h(y)))
+Shape = tuple[str, str, str, str]
+
+
+def shapes() -> list[Shape]:
+    """1,000 different rules, in random order."""
+    return random.Random(0).sample(list(itertools.product(BINARY, UNARY, UNARY, UNARY)), COUNTS[-1])
+
+
+def texts(shape: Shape) -> Rule:
+    """A rule as text."""
+    b, f, g, h = shape
+    return BINARY[b].format(f"{f}(x)", f"{g}({h}(y))"), BINARY[b].format("x", "y")
+
+
+def program() -> Program:
+    """A random DAG, two thirds of it unary."""
+    rng = random.Random(1)
+    nodes: Program = [("leaf", f"v{i}") for i in range(10)]
+    while len(nodes) < NODES:
+        recent = range(max(0, len(nodes) - 300), len(nodes))
+        if rng.random() < 0.65:
+            nodes.append((rng.choice(UNARY), rng.choice(recent)))
+        else:
+            nodes.append((rng.choice(list(BINARY)), rng.choice(recent), rng.choice(recent)))
+    return nodes
+
+
+class ByHand:
+    """Dispatch by hand: one dictionary from the operations a pattern names to what it does."""
+
+    name = "by hand"
+
+    def __init__(self, rules: Sequence[Shape]) -> None:
+        self.rules: dict[Shape, int] = {shape: number for number, shape in reversed(list(enumerate(rules)))}
+        self.heads = {b for b, *_ in rules}
+
+    def build(self, program: Program) -> Program:
+        return program
+
+    def rewrite(self, graph: Program) -> list[Any]:
+        """Nodes are tuples (operation, *nodes), made once for each operation and identities of inputs."""
+        table: dict[Any, Any] = {}
+        normal: list[Any] = []
+        for kind, *arguments in graph:
+            inputs = arguments if kind == "leaf" else [normal[i] for i in arguments]
+            normal.append(self.made(kind, inputs, table))
+        return normal[-300:]
+
+    def made(self, kind: str, inputs: list[Any], table: dict[Any, Any]) -> Any:
+        """The normal form of an operation on normal inputs."""
+        while True:
+            key = (kind, *map(id, inputs)) if kind != "leaf" else (kind, *inputs)
+            found = table.get(key)
+            if found is not None:
+                return found
+            replaced = self.replaced(kind, inputs) if kind in self.heads else None
+            if replaced is None:
+                found = table[key] = (kind, *inputs)
+                return found
+            inputs = replaced
+
+    def replaced(self, kind: str, inputs: list[Any]) -> list[Any] | None:
+        """The inputs of what the first rule makes of an operation."""
+        best, result = len(self.rules), None
+        for left, right in (inputs, inputs[::-1]) if kind in ("add", "mul", "max") else (inputs,):
+            if left[0] in UNARY and right[0] in UNARY and right[1][0] in UNARY:
+                number = self.rules.get((kind, left[0], right[0], right[1][0]), best)
+                if number < best:
+                    best, result = number, [left[1], right[1][1]]
+        return result
+
+    def read(self, node: Any) -> Any:
+        return node
+
+
+def per_node(engine: Engine, nodes: Program) -> tuple[float, Any]:
+    """The median microseconds for a node, and the results."""
+    engine.rewrite(engine.build(nodes))  # what is generated once is not counted
+    times = []
+    for _ in range(REPETITIONS):
+        graph = engine.build(nodes)
+        gc.collect()
+        gc.disable()
+        start = perf_counter()
+        results = engine.rewrite(graph)
+        times.append(perf_counter() - start)
+        gc.enable()
+    return statistics.median(times) / len(nodes) * 1e6, results
+
+
+def staging(rules: Sequence[Rule]) -> tuple[float, float]:
+    """The seconds to stage rules, and to generate the matchers of every head they name."""
+    gc.collect()
+    start = perf_counter()
+    staged = RuleSet([as_relation(*rule) for rule in rules])
+    between = perf_counter()
+    for operation in BINARY:
+        staged.matchers.function_for(OURS[operation].symbol)  # type: ignore[attr-defined]
+    return between - start, perf_counter() - between
+
+
+def main() -> None:
+    nodes, drawn = program(), shapes()
+    makers: list[Callable[[list[Shape]], Engine]] = [lambda s: Termgraph([texts(x) for x in s]), ByHand]
+    absent = missing("tinygrad")
+    print(absent or "", end="\n" if absent else "")
+    if not absent:
+        makers.append(lambda s: Tinygrad([texts(x) for x in s]))
+    times: dict[str, list[float]] = {}
+    for count in COUNTS:
+        neutral, expected = Neutral(), None
+        for make in makers:
+            engine = make(drawn[:count])
+            time, results = per_node(engine, nodes)
+            times.setdefault(engine.name, []).append(time)
+            found = set(neutral.numbered(results, engine.read))
+            expected = found if expected is None else expected
+            if not expected <= found:
+                raise AssertionError(f"{engine.name} and termgraph differ in {len(expected - found)} normal forms, {count} rules.")
+    show(f"many rules: microseconds for a node of {NODES:,}", ("engine", *(f"{c:,} rules" for c in COUNTS)),
+         [(name, *row) for name, row in times.items()])
+    ours = times["termgraph"]
+    grown = [("from 10 to 300 rules, times", ours[3] / ours[0], GROWTH_TO_300), ("from 300 to 1,000, times", ours[4] / ours[3], GROWTH_TO_1000)]
+    relations, matchers = staging([texts(shape) for shape in drawn])
+    grown.append(("staging and compiling 1,000 rules, s", relations + matchers, COMPILE_BAR))
+    show("many rules: bars", ("termgraph", "measured", "bar", "verdict"), [(*row, verdict(row[1], row[2])) for row in grown])
+    print(f"staging {relations:.2f} s, generating the matchers of all heads {matchers:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -28,7 +28,7 @@ RULES = [
 ]
 UNARY = ("neg", "exp", "log", "sqrt", "abs")
 BINARY = ("add", "sub", "mul", "div", "pow")
-COMMUTATIVE = frozenset({"add", "mul"})
+COMMUTATIVE = frozenset({"add", "mul", "max"})
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.USub: "neg"}
 _UFUNCS = {"neg": np.negative, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.absolute,
            "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide, "pow": np.power}
@@ -95,9 +95,9 @@ def value_of(operation: str, values: Sequence[float]) -> float | None:
     """The value of an operation, None where it is undefined, or so large, small or near -0.0 that rounding would decide
     which rule matches: on what is left every rule is true over the reals, so no order of rules gives NaN or infinity."""
     last = values[-1]
-    if operation in ("log", "sqrt") and last <= 0 or operation in ("div", "neg") and last == 0:
+    if (operation in ("log", "sqrt") and last <= 0) or (operation in ("div", "neg") and last == 0):
         return None
-    if operation == "exp" and last > 4 or operation in ("mul", "div") and 0 in values and min(values) < 0:
+    if (operation == "exp" and last > 4) or (operation in ("mul", "div") and 0 in values and min(values) < 0):
         return None
     value = folded(operation, *values)
     return value if value == 0 or SMALLEST < abs(value) < LARGEST else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import handwritten
-from algebra import BINARY, RULES, UNARY, Program, Tree, built, commuted, folded, tree, variables
+from algebra import RULES, Program, Tree, built, commuted, folded, tree, variables
 from kanren import run
 
 import termgraph as tg
@@ -152,7 +152,7 @@ class Handwritten:
     name = "by hand"
 
     def build(self, program: Program) -> list[handwritten.Node]:
-        make: Vocabulary = {op: lambda *args, op=op: handwritten.Node(op, *args) for op in (*UNARY, *BINARY)}
+        make: Vocabulary = {op: lambda *args, op=op: handwritten.Node(op, *args) for op in OURS}
         return built(program, {**make, "leaf": handwritten_leaf, "number": lambda v: handwritten.Node("number", value=v)})
 
     def rewrite(self, graph: list[handwritten.Node]) -> list[handwritten.Node]:

@@ -28,9 +28,9 @@ MEASURED = 100_000
 #: name -> how many nodes a step makes, and what it makes of the graph so far and the input
 GRAPHS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "chain": (2, lambda y, x: tt.sin(y) + x),
-    "chain, rewritten": (4, lambda y, x: -(-(tt.sin(y) + x))),
+    "chain, rewritten": (4, lambda y, x: tt.neg(tt.neg(tt.sin(y) + x))),
     "shared": (2, lambda y, x: tt.sin(y) + y),
-    "shared, rewritten": (4, lambda y, x: -(-(tt.sin(y) + y))),
+    "shared, rewritten": (4, lambda y, x: tt.neg(tt.neg(tt.sin(y) + y))),
 }
 RULES = tg.rules.ALL.filter(phase="simplify")
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from algebra import Neutral, Program
+from algebra import COMMUTATIVE, Neutral, Program
 from common import show, verdict
-from engines import OURS, Engine, Termgraph, Tinygrad, as_relation, missing
+from engines import OURS, Engine, Handwritten, Termgraph, Tinygrad, as_relation, missing
+from handwritten import Node
 
-import termgraph as tg
 from termgraph.rewrite import RuleSet
 
 UNARY = ("neg", "exp", "log", "sqrt", "abs", "sin", "reciprocal")
@@ -56,52 +56,56 @@ def program() -> Program:
     return nodes
 
 
-class ByHand:
-    """Dispatch by hand: one dictionary from the operations a pattern names to what it does."""
-
-    name = "by hand"
+class ByHand(Handwritten):
+    """Dispatch by hand: one dictionary from the operations a rule names to its number."""
 
     def __init__(self, rules: Sequence[Shape]) -> None:
-        self.rules: dict[Shape, int] = {shape: number for number, shape in reversed(list(enumerate(rules)))}
-        self.heads = {b for b, *_ in rules}
+        self.rules: dict[Any, int] = {shape: number for number, shape in enumerate(rules)}
 
-    def build(self, program: Program) -> Program:
-        return program
+    def rewrite(self, graph: list[Node]) -> list[Node]:
+        table: dict[Any, Node] = {}
+        normal: dict[Node, Node] = {}
+        for root in graph:
+            stack = [root]
+            while stack:
+                node = stack[-1]
+                a, b = node.a, node.b
+                if a is None:
+                    normal[node] = node
+                elif a not in normal:
+                    stack.append(a)
+                    continue
+                elif b is None:
+                    key = node.op, normal[a]
+                    normal[node] = table.get(key) or table.setdefault(key, Node(*key))
+                elif b not in normal:
+                    stack.append(b)
+                    continue
+                else:
+                    normal[node] = self.binary(node.op, normal[a], normal[b], table)
+                stack.pop()
+        return [normal[root] for root in graph]
 
-    def rewrite(self, graph: Program) -> list[Any]:
-        """Nodes are tuples (operation, *nodes), made once for each operation and identities of inputs."""
-        table: dict[Any, Any] = {}
-        normal: list[Any] = []
-        for kind, *arguments in graph:
-            inputs = arguments if kind == "leaf" else [normal[i] for i in arguments]
-            normal.append(self.made(kind, inputs, table))
-        return normal[-300:]
-
-    def made(self, kind: str, inputs: list[Any], table: dict[Any, Any]) -> Any:
+    def binary(self, op: str, a: Node, b: Node, table: dict[Any, Node]) -> Node:
         """The normal form of an operation on normal inputs."""
-        while True:
-            key = (kind, *map(id, inputs)) if kind != "leaf" else (kind, *inputs)
-            found = table.get(key)
-            if found is not None:
-                return found
-            replaced = self.replaced(kind, inputs) if kind in self.heads else None
-            if replaced is None:
-                found = table[key] = (kind, *inputs)
-                return found
-            inputs = replaced
+        key = op, a, b
+        found = table.get(key)
+        if found is None:
+            number = self.number(op, a, b)
+            swapped = self.number(op, b, a) if op in COMMUTATIVE else None
+            if swapped is not None and (number is None or swapped < number):
+                found = self.binary(op, b.a, a.a.a, table)
+            elif number is not None:
+                found = self.binary(op, a.a, b.a.a, table)
+            else:
+                found = Node(op, a, b)
+            table[key] = found
+        return found
 
-    def replaced(self, kind: str, inputs: list[Any]) -> list[Any] | None:
-        """The inputs of what the first rule makes of an operation."""
-        best, result = len(self.rules), None
-        for left, right in (inputs, inputs[::-1]) if kind in ("add", "mul", "max") else (inputs,):
-            if left[0] in UNARY and right[0] in UNARY and right[1][0] in UNARY:
-                number = self.rules.get((kind, left[0], right[0], right[1][0]), best)
-                if number < best:
-                    best, result = number, [left[1], right[1][1]]
-        return result
-
-    def read(self, node: Any) -> Any:
-        return node
+    def number(self, op: str, a: Node, b: Node) -> int | None:
+        """The number of the rule that matches, None where none does."""
+        inner = b.a
+        return None if inner is None else self.rules.get((op, a.op, b.op, inner.op))
 
 
 def per_node(engine: Engine, nodes: Program) -> tuple[float, Any]:
@@ -147,11 +151,13 @@ def main() -> None:
             found = set(neutral.numbered(results, engine.read))
             expected = found if expected is None else expected
             if not expected <= found:
-                raise AssertionError(f"{engine.name} and termgraph differ in {len(expected - found)} normal forms, {count} rules.")
+                differing = len(expected - found)
+                raise AssertionError(f"{engine.name} and termgraph differ in {differing} normal forms, {count} rules.")
     show(f"many rules: microseconds for a node of {NODES:,}", ("engine", *(f"{c:,} rules" for c in COUNTS)),
          [(name, *row) for name, row in times.items()])
     ours = times["termgraph"]
-    grown = [("from 10 to 300 rules, times", ours[3] / ours[0], GROWTH_TO_300), ("from 300 to 1,000, times", ours[4] / ours[3], GROWTH_TO_1000)]
+    grown = [("from 10 to 300 rules, times", ours[3] / ours[0], GROWTH_TO_300),
+             ("from 300 to 1,000, times", ours[4] / ours[3], GROWTH_TO_1000)]
     relations, matchers = staging([texts(shape) for shape in drawn])
     grown.append(("staging and compiling 1,000 rules, s", relations + matchers, COMPILE_BAR))
     show("many rules: bars", ("termgraph", "measured", "bar", "verdict"), [(*row, verdict(row[1], row[2])) for row in grown])

@@ -82,6 +82,9 @@ class Generator:
         if isinstance(kind, TensorType) and kind.dtype.startswith("float") and self.chance(0.3):
             op = self.pick([o for o in self.ops if o.scalar_op.nin == 1])
             return self.table.make(op, [variable])
+        if isinstance(kind, TensorType) and self.chance(0.25):
+            op = self.pick([o for o in self.ops if o.name in ("add", "mul")])
+            return self.table.make(op, [self.argument(kind), self.leaf(kind)])
         return variable
 
     # --- instances ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from unification import Var
 
 from termgraph.checking.generate import MISFIT, PARAMETERS, leaf_types
 from termgraph.checking.overlap import applied, name_of
+from termgraph.errors import RuleExecutionError
 from termgraph.graph.fgraph import FunctionGraph
 from termgraph.graph.traversal import graph_inputs
 from termgraph.graph.type import Type
@@ -127,7 +128,12 @@ class Workbench:
         if matchers.function_for(variable.symbol) is None:
             return None
         graph = self.graph_of(variable) if skeleton.contextual else None
-        return next(iter(matchers.rewrites(variable, graph, self.table)), None)
+        try:
+            return next(iter(matchers.rewrites(variable, graph, self.table)), None)
+        except RuleExecutionError as error:
+            if isinstance(error.__cause__, MISFIT):
+                return None  # a goal that cannot take these types: another choice of leaves may fit it
+            raise
 
     def graph_of(self, variable: Variable) -> GraphView:
         """A graph that computes the variable only."""

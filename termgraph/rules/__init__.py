@@ -3,6 +3,7 @@
 from termgraph.rewrite.ruleset import RuleSet
 from termgraph.rules import facts as _facts  # registers what is known of the values of terms
 from termgraph.rules.algebra import factor, gather_constants, idempotent, magnitudes, powers, quotients
+from termgraph.rules.collect import cancel_in_product, cancel_in_sum, gather_terms
 from termgraph.rules.constant import fold
 from termgraph.rules.identity import (
     absorbing,
@@ -36,7 +37,7 @@ ALL = RuleSet([
     neutral, add_zero, absorbing, subtract_from_zero, double_negation, cancel_factor, cancel_term, cancel_self,
     softplus_of, logistic, softmax_form, log_softmax_form, log_sum_exp, small_arguments, log_of_power,
     exp_of_log1p, inverse, inverse_on_domain, negated_terms, quotients, powers, magnitudes, idempotent,
-    factor, gather_constants,
+    factor, gather_constants, cancel_in_product, cancel_in_sum, gather_terms,
     add_product,
     reuse_input,
 ])

@@ -1,0 +1,39 @@
+"""Sums and products modulo association and order: like terms are gathered, common factors cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from termgraph.rewrite.flatten import like_terms, operands, together, without
+from termgraph.rewrite.relation import relation
+from termgraph.tensor import add, mul, neg
+
+Clauses = Iterator[tuple[Any, ...]]
+
+
+@relation
+def cancel_in_product(x: Any, y: Any, xs: Any, rest: Any, r: Any) -> Clauses:
+    """(a * b * c) / b = a * c
+
+    Soundness: unsafe: b is 0, infinite or NaN, or a product overflows.
+    """
+    yield x / y, r, operands(mul, x, xs), without(xs, y, rest), together(mul, rest, r)
+
+
+@relation
+def cancel_in_sum(x: Any, y: Any, xs: Any, rest: Any, r: Any) -> Clauses:
+    """(a + b + c) - b = a + c
+
+    Soundness: unsafe: b is infinite or NaN, or much larger than the rest.
+    """
+    yield x - y, r, operands(add, x, xs), without(xs, y, rest), together(add, rest, r)
+
+
+@relation
+def gather_terms(x: Any, y: Any, xs: Any, ys: Any, r: Any) -> Clauses:
+    """x + 2 * x + y - x = 2 * x + y
+
+    Soundness: real.
+    """
+    yield x + y, r, operands(add, x + y, xs), like_terms(mul, xs, ys, {neg: -1}), together(add, ys, r)

@@ -45,6 +45,11 @@ class Entry:
         parts = [after, *(a for _, p in positions(after) for a in (split_pattern(p)[0], *split_pattern(p)[1]))]
         return any(p in outs for p in parts if not is_node(p) and not isinstance(p, (OpTerm, int, float)))
 
+    @property
+    def opaque(self) -> bool:
+        """Whether its pattern says too little about what it rewrites, or its right side about what it makes."""
+        return self.open or self.computed
+
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
@@ -64,10 +69,10 @@ class Stratum:
 
     @cached_property
     def by_head(self) -> dict[Any, list[Entry]]:
-        """The entries with a closed pattern, by the class of the Op at its head and, where it is known, the Op."""
+        """The entries that are not opaque, by the class of the Op at its head and, where it is known, the Op."""
         index: dict[Any, list[Entry]] = {}
         for entry in self.entries:
-            if not entry.open:
+            if not entry.opaque:
                 index.setdefault(head_class(entry.skeleton.head), []).append(entry)
         return index
 

@@ -46,7 +46,7 @@ def overlaps(stratum: Stratum) -> Iterator[Overlap]:
     """Every overlap of two clauses of a phase. For the outer clause one order of commutative arguments is enough, as the
     inner one is there in all."""
     for outer in stratum.lines:
-        if outer.open:
+        if outer.opaque:
             continue
         for path, term in positions(outer.skeleton.before):
             for inner in stratum.candidates(term):

@@ -58,7 +58,7 @@ class Finding:
     @property
     def key(self) -> str:
         """What the finding is, in one line that does not change when rules move in their files."""
-        return f"{self.kind}: {', '.join(self.rules)}: {' ; '.join(self.shown_terms)}"
+        return f"{self.kind}: {', '.join(self.rules)}: {' ; '.join(self.shown_terms or [c.text for c in self.clauses])}"
 
     def to_dict(self) -> dict[str, Any]:
         """The finding in strings, lists and dictionaries."""

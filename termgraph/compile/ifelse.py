@@ -18,6 +18,7 @@ from termgraph.tensor.variable import as_tensor_variable
 class IfElse(Op):
     """Inputs: a scalar condition, `n_outs` variables for when it is true, as many for when it is not."""
 
+    lazy = True
     __props__ = ("n_outs",)
     typed_by_inputs = True
 

@@ -82,6 +82,8 @@ class Op:
     typed_by_inputs: bool = False
     #: The position of the input whose elements are all that the (single) output holds, where there is one.
     fills_with: int | None = None
+    #: Whether its thunk may ask for only some of its inputs.
+    lazy: bool = False
     #: The number of inputs of every node, where it is always the same.
     nin: int | None = None
     #: Whether the order of the inputs does not matter.

@@ -73,6 +73,8 @@ class Equilibrium:
         # Nodes that rules make are interned together with those of the graph.
         self.nodes = session.table.nodes
         self.view = session.context.graph = GraphView(fgraph, session.table, {*fgraph.inputs, *protected})
+        #: Whether a node of the graph overwrites an input of its own.
+        self.overwriting = any(node.op.destroy_map for node in self.view.rank)
         self.losses = Losses()
         fgraph.attach_feature(self.losses)
         self.queue: deque[Apply] = deque()
@@ -121,9 +123,29 @@ class Equilibrium:
             if self._depends(after, output):
                 self.session.loop([output])
                 return
+            if self.overwriting and not self._memory_allows(output, after):
+                self.session.withdraw()
+                self.places[output] = places
+                continue
             self.replace(output, after)
             self.places[after] = places
             return
+
+    def _memory_allows(self, output: Variable, after: Variable) -> bool:
+        """Whether `after` may stand for `output` in a graph where nodes overwrite memory: nobody overwrites that of `output`,
+        and no new node reads what somebody overwrites, unless the node it replaces read it as well."""
+        if self.view.overwritten(output):
+            return False
+        own = set(output.owner.inputs)  # type: ignore[union-attr]
+        stack = [after]
+        while stack:
+            variable = stack.pop()
+            if variable in self.fgraph or variable.owner is None:
+                if variable not in own and variable in self.fgraph and self.view.overwritten(variable):
+                    return False
+            else:
+                stack.extend(variable.owner.inputs)
+        return True
 
     def _depends(self, after: Variable, output: Variable) -> bool:
         """Whether `after` is computed from `output`, which it is to replace: nodes that come earlier in the order are not."""
@@ -174,6 +196,7 @@ class Equilibrium:
             if node in self.queued:
                 continue
             self.view.rank[node] = place
+            self.overwriting = self.overwriting or bool(node.op.destroy_map)
             stack.extend(i.owner for i in node.inputs)
             self.enqueue(node)
 

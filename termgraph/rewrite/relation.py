@@ -39,6 +39,7 @@ class Rule:
     def __init__(self, function: Callable[..., Any], phase: str = "simplify", soundness: str = "real",
                  name: str | None = None, tags: Sequence[str] = ()) -> None:
         self.function = function
+        self.__module__ = function.__module__
         self.name = name or function.__name__
         code = function.__code__
         self.where = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
@@ -118,6 +119,10 @@ class Rule:
     def rewrites(self, variable: Variable, graph: Any = None) -> list[Variable]:
         """Every variable the generated matcher gives for `variable`, whose equal subterms must be identical."""
         return self.matchers.rewrites(variable, graph)
+
+    def __reduce__(self) -> str:
+        # By reference, as a function is: the module it is in stages it again.
+        return self.function.__qualname__
 
     def __repr__(self) -> str:
         return f"<rule {self.name} ({self.where}), {len(self.skeletons)} skeletons, {self.soundness}>"

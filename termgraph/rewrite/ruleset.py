@@ -39,6 +39,9 @@ class RuleSet:
                                  "give one another name with @relation(name=...).")
         self._by_name = names
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RuleSet, (self.rules,)
+
     def __add__(self, other: Any) -> RuleSet:
         return RuleSet([*self.rules, *_rules([other])])
 

@@ -65,6 +65,10 @@ class Session:
         self.steps.append((rule, variable, after))
         return after
 
+    def withdraw(self) -> None:
+        """The last fire was not carried out."""
+        self.steps.pop()
+
     #: The number of nodes the rewriting began with, as far as it is known.
     size = 0
 

@@ -26,6 +26,7 @@ class GraphView:
         self.rank: dict[Apply, int] = {node: rank for rank, node in enumerate(fgraph.toposort())}
         self.table = table
         self.inputs = frozenset(fgraph.inputs)
+        self.lazy = any(node.op.lazy for node in self.rank)
 
     def lookup(self, head: Any, inputs: Any) -> Variable | None:
         """The variable of the graph with this head over these inputs, if there is one."""
@@ -75,6 +76,8 @@ class GraphView:
                 if client is node:
                     readings += 1
                     continue
+                if self.lazy:  # the other readers may be in a branch that is not taken, and would have to be computed first
+                    return False
                 if self.rank.get(client, own) >= own:
                     return False
                 if any(position in destroyed for destroyed in client.op.destroy_map.values()):
@@ -86,6 +89,19 @@ class GraphView:
             if readings and (shared is not variable or readings > 1):
                 return False  # the node reads the same memory through another input as well
         return True
+
+    def overwritten(self, variable: Variable) -> bool:
+        """Whether a node overwrites the memory of `variable`, by whatever view of it."""
+        stack, seen = [variable], {variable}
+        while stack:
+            for client, position in self.fgraph.latest_clients(stack.pop()):
+                if any(position in destroyed for destroyed in client.op.destroy_map.values()):
+                    return True
+                for output, viewed in client.op.view_map.items():
+                    if position in viewed and client.outputs[output] not in seen:
+                        seen.add(client.outputs[output])
+                        stack.append(client.outputs[output])
+        return False
 
     def _root(self, variable: Variable) -> Variable | None:
         """The variable whose memory `variable` is a view of, itself where it has its own; None where that may be one of

@@ -33,7 +33,8 @@ def test_one_variable_or_several():
     assert tg.rewrite_graph([], logs)[0] == []
 
 
-@pytest.mark.parametrize("rules", [logs, [logs], (logs,), RuleSet([logs]), [RuleSet([logs]), alone], logs.function], ids=lambda v: getattr(v, "__name__", str(v)))
+@pytest.mark.parametrize("rules", [logs, [logs], (logs,), RuleSet([logs]), [RuleSet([logs]), alone], logs.function],
+                         ids=lambda v: getattr(v, "__name__", str(v)))
 def test_rules_in_every_form(rules):
     assert tg.rewrite_graph(tt.log(tt.exp(x)), rules)[0] is x
 

@@ -151,7 +151,6 @@ def test_literals_in_every_place(literal):
 
 def test_infinite_literals():
     a = tg.var("a")
-    # BUG: the generated code says `inf`, which it does not define.
     rule = rule_of(tt.minimum(a, float("inf")), a)
     assert rule.rewrites(tt.minimum(s, np.inf)) == [s] and rule.rewrites(tt.minimum(s, -np.inf)) == []
 
@@ -233,7 +232,6 @@ def test_new_nodes_remember_where_the_user_built_what_they_replace():
 
 
 def test_a_computed_term_on_the_left_of_a_goal():
-    # BUG: a computation whose result is a term cannot be staged; it is accepted at definition, and its use raises KeyError.
     @tg.relation
     def pieces(a, b):
         yield tt.exp(a), b, compute(b * 2, lambda a: a, a, name="same")

@@ -273,7 +273,6 @@ ERRORS = [
     (plain_bare, BareLeftSideError, "must have an operator"),
     (twice_the_same, DuplicateClauseError, r"exp2\(~b\)"), (same_up_to_order, DuplicateClauseError, "never fire"),
     (covered, DuplicateClauseError, "never fire"),
-    # BUG: the clauses share a variable, as in the yield form they nearly always do, and then the covering is not seen.
     (covered_with_its_own_variable, DuplicateClauseError, "never fire"),
     (changes_dtype, TypeChangeError, "bool"), (changes_ndim, TypeChangeError, "must keep"),
     (a_list, RuleError, "each yield must give"), (a_term, RuleError, "each yield must give"),

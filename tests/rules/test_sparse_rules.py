@@ -85,7 +85,7 @@ def test_a_product_that_became_free_is_taken():
         yield tt.exp(a) - b, b
 
     results, _ = tg.rewrite_graph([z + p, tt.exp(p) - z], [drop, RULE])
-    # BUG: exp(p), and with it a reader of p, goes with the node that is replaced; the readers of p are not looked at again.
+    # exp(p), and with it a reader of p, goes with the node that is replaced.
     assert len(usmms(results)) == 1 and results[1] is z
 
 

@@ -62,14 +62,21 @@ class RuleSet:
             and (soundness is None or ranks[r.soundness.split(":")[0]] <= ranks[soundness])
         )
 
-    def by_phase(self) -> dict[str, RuleSet]:
-        """The rules of each phase, in the order of the phases; phases that nobody declared come first."""
+    @cached_property
+    def _by_phase(self) -> dict[str, RuleSet]:
         own = list(dict.fromkeys(r.phase for r in self.rules))
         if len(own) == 1:
-            return {own[0]: self}  # with the matchers it has compiled
+            return {own[0]: self}
         order = phase_order()
         names = [p for p in own if p not in order] + [p for p in order if p in own]
         return {name: self.filter(phase=name) for name in names}
+
+    def by_phase(self) -> dict[str, RuleSet]:
+        """The rules of each phase, in the order of the phases; phases that nobody declared come first.
+
+        The sets are made once, for each holds the code that was generated for it.
+        """
+        return dict(self._by_phase)
 
     def including(self, *tags: str) -> RuleSet:
         """These rules: every rule of a set is on."""

@@ -90,12 +90,14 @@ def exp_of_log1p(x: Any) -> Clauses:
 
 
 @relation
-def log_sum_exp(x: Any, a: Any) -> Clauses:
-    """log(sum(exp(x))) = logsumexp(x), which shifts by the maximum
+def log_sum_exp(x: Any, a: Any, n: Any, o: Any) -> Clauses:
+    """log(sum(exp(x))) = logsumexp(x), which shifts by the maximum, also where the dimensions are kept
 
     Soundness: real.
     """
+    kept = an(DimShuffle, input_ndim=n, new_order=o)
     yield log(an(Sum, axis=a)(exp(x))), an(LogSumExp, axis=a)(x)
+    yield log(kept(an(Sum, axis=a)(exp(x)))), kept(an(LogSumExp, axis=a)(x))
 
 
 def softmax_axis(axes: tuple[int, ...] | None, ndim: int, order: tuple[Any, ...]) -> tuple[int | None] | None:
@@ -121,9 +123,11 @@ def softmax_form(x: Any, a: Any, b: Any, n: Any, o: Any) -> Clauses:
 
 
 @relation
-def log_softmax_form(x: Any, a: Any) -> Clauses:
-    """log(softmax(x)) = log_softmax(x)
+def log_softmax_form(x: Any, a: Any, b: Any, n: Any, o: Any) -> Clauses:
+    """log(softmax(x)) = x - logsumexp(x, keepdims) = log_softmax(x)
 
     Soundness: real.
     """
+    total = an(DimShuffle, input_ndim=n, new_order=o)(an(LogSumExp, axis=a)(x))
     yield log(an(Softmax, axis=a)(x)), an(LogSoftmax, axis=a)(x)
+    yield x - total, an(LogSoftmax, axis=b)(x), compute((b,), softmax_axis, a, n, o)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,7 +17,7 @@ import termgraph.tensor as tt
 
 SMALL, LARGE = 10_000, 100_000
 REPETITIONS = {SMALL: 9, LARGE: 3}
-STAGES = ("build", "compile", "run")
+STAGES = ("build", "compile", "run", "all")
 BAR = 1.3
 
 Step = Callable[[Any, Any], Any]
@@ -29,6 +30,7 @@ CHAINS: dict[str, tuple[int, Step]] = {
 
 def stages(nodes: int, step: Step, count: int) -> list[float]:
     """The seconds that building, compiling and running a chain took, for each of its `count` nodes."""
+    gc.collect()  # what the sample before left behind is not charged to this one
     times = [perf_counter()]
     y = x = tt.vector("x")
     for _ in range(count // nodes):
@@ -40,7 +42,7 @@ def stages(nodes: int, step: Step, count: int) -> list[float]:
     times.append(perf_counter())
     if len(f.maker.fgraph.apply_nodes) != count:
         raise AssertionError(f"the compiled chain has {len(f.maker.fgraph.apply_nodes)} nodes, not {count}")
-    return [(after - before) / count for before, after in pairwise(times)]
+    return [*[(after - before) / count for before, after in pairwise(times)], (times[-1] - times[0]) / count]
 
 
 def medians(nodes: int, step: Step, count: int) -> list[float]:

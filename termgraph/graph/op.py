@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from termgraph.config import config
 from termgraph.errors import GraphTypeError, MethodNotDefined
 from termgraph.graph.apply import Apply
 from termgraph.graph.symbol import Symbol
-from termgraph.graph.trace import capture
+from termgraph.graph.trace import Trace, capture
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
 
@@ -23,6 +24,10 @@ Thunk = Callable[[], Any]
 
 
 _canonical: weakref.WeakKeyDictionary[Op, weakref.ref[Op]] = weakref.WeakKeyDictionary()
+#: What an Op that is `typed_by_inputs` gave for input types before: (symbol, floatX, *types) -> output types, None where
+#: make_node does not take the inputs as they are (it adds a DimShuffle, say). Bounded by the Ops and types in use.
+_known_types: dict[Any, tuple[Any, ...] | None] = {}
+_UNKNOWN: Any = object()
 _pattern_classes: tuple[type, ...] = ()
 
 
@@ -174,6 +179,24 @@ class Op:
         variables = [t.filter_variable(i) for t, i in zip(self.itypes, inputs, strict=True)]
         return Apply(self, variables, [t.make_variable() for t in self.otypes])
 
+    def node_for(self, inputs: Sequence[Any], trace: Trace | None) -> Apply:
+        """`make_node` of an Op that is `typed_by_inputs`: for types it has seen before, what it gave then."""
+        try:
+            key = (self.symbol, config.floatX, *[i.type for i in inputs])
+        except AttributeError:  # a number or an array, which make_node converts
+            node = self.make_node(*inputs)
+            node.trace = trace
+            return node
+        types = _known_types.get(key, _UNKNOWN)
+        if types is not None and types is not _UNKNOWN:
+            return Apply.trusted(self, list(inputs), types, trace)
+        node = self.make_node(*inputs)
+        node.trace = trace
+        if types is _UNKNOWN:
+            plain = len(node.inputs) == len(inputs) and all(a is b for a, b in zip(node.inputs, inputs, strict=True))
+            _known_types[key] = tuple(o.type for o in node.outputs) if plain else None
+        return node
+
     def __call__(self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any) -> Any:
         """Apply the Op: the default output, or all of them in a list.
 
@@ -182,7 +205,7 @@ class Op:
         for value in inputs:
             if isinstance(value, _pattern_classes):
                 return _make_pattern(self, inputs)
-        node = self.make_node(*inputs, **kwargs)
+        node = self.node_for(inputs, None) if self.typed_by_inputs and not kwargs else self.make_node(*inputs, **kwargs)
         node.trace = capture()
         outputs = node.outputs
         if name is not None:

@@ -156,21 +156,19 @@ def known_values(args: Sequence[Any], state: Any) -> list[Any] | None:
 def _value(term: Any) -> Any:
     kind = type(term)
     if kind is Term or kind is ConsPair or kind is ExpressionTuple:
-        return existing(build(term))
+        return build(term, _existing)
     if kind is tuple and term and callable(term[0]) and not isinstance(term[0], Variable):
-        return existing(build(term))  # a cons of a head and inputs, as reify leaves it
+        return build(term, _existing)  # a cons of a head and inputs, as reify leaves it
     if kind is tuple:
         return tuple(_value(t) for t in term)
     return term
 
 
-def existing(variable: Any) -> Any:
-    """The variable of the graph at hand that computes what a freshly built one does, if there is one."""
+def _existing(head: Any, args: Sequence[Any]) -> Any:
+    """The variable of the graph at hand with this head over these arguments, or a new one where it has none."""
     graph = _graph.get()
-    if graph is None or not isinstance(variable, Variable) or variable.owner is None:
-        return variable
-    found = graph.lookup(variable.head, tuple(variable.owner.inputs))
-    return variable if found is None else found
+    found = None if graph is None else graph.lookup(head, args)
+    return head(*args) if found is None else found
 
 
 def decide(goal: Delayed, values: Sequence[Any]) -> Any:

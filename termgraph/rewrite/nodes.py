@@ -12,9 +12,7 @@ from termgraph.graph.trace import Trace
 from termgraph.graph.variable import Constant, Variable, literal_of
 from termgraph.terms.term import OpTerm
 
-#: What an Op that is `typed_by_inputs` gave for input types before: (symbol, *types) -> output types, None where make_node
-#: does not take the inputs as they are (it adds a DimShuffle, say). Bounded by the number of distinct Ops and types in use.
-_known_types: dict[Any, tuple[Any, ...] | None] = {}
+_NUMBERS = frozenset({int, float, bool})
 #: What make_node made of Python numbers among arguments: (symbol, *(type or number)) -> for each argument the constant, or
 #: None for a variable, which stays; None where the arguments cannot be taken so.
 _known_numbers: dict[Any, tuple[Any, ...] | None] = {}
@@ -46,18 +44,16 @@ class NodeTable:
     def new(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None) -> Any:
         """A variable that is not in the table yet, unless an argument is a number."""
         op = symbol.op
-        if op.typed_by_inputs:
-            try:
-                key = (symbol, *[a.type for a in args])
-            except AttributeError:
-                return self._with_numbers(symbol, args, trace)
-            types = _known_types.get(key, _UNKNOWN)
-            if types is _UNKNOWN:
-                return self._learn(symbol, args, trace, key)
-            if types is not None:
-                return self.enter(Apply.trusted(op, list(args), types, trace))[symbol.index]
-        node = op.make_node(*args)
-        node.trace = trace
+        if not op.typed_by_inputs:
+            node = op.make_node(*args)
+            node.trace = trace
+        else:
+            for a in args:
+                if type(a) in _NUMBERS:
+                    return self._with_numbers(symbol, args, trace)
+            node = op.node_for(args, trace)
+            if node.inputs == list(args):
+                return self.enter(node)[symbol.index]
         return self._intern_node(node, trace)[symbol.index]
 
     def enter(self, node: Apply) -> list[Any]:
@@ -66,13 +62,6 @@ class NodeTable:
         for output in node.outputs:
             nodes[(output.symbol, *node.inputs)] = output
         return node.outputs
-
-    def _learn(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None, key: Any) -> Any:
-        node = symbol.op.make_node(*args)
-        node.trace = trace
-        plain = len(node.inputs) == len(args) and all(a is b for a, b in zip(node.inputs, args, strict=True))
-        _known_types[key] = tuple(o.type for o in node.outputs) if plain else None
-        return self._intern_node(node, trace)[symbol.index]
 
     def _with_numbers(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None) -> Any:
         # 1, 1.0 and True are one key of a dict but different constants.

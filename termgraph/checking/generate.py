@@ -168,10 +168,18 @@ class Generator:
             return self.table.make(term.head, inputs)  # type: ignore[no-any-return]
         if node is None or self.chance(0.3):
             return self.argument(term.type)  # type: ignore[no-any-return]
+        parameters = [name for name in node.op.__props__ if (type(node.op), name) in PARAMETERS]
+        if parameters and self.chance(0.7):
+            return self.table.make(self.with_another(node.op, self.pick(parameters)), node.inputs)  # type: ignore[no-any-return]
         if self.chance(0.5) and len(node.inputs) > 1:
             return self.table.make(term.head, list(reversed(node.inputs)))  # type: ignore[no-any-return]
         same = [o for o in self.ops if o.scalar_op.nin == len(node.inputs)]
         return self.table.make(self.pick(same), node.inputs) if same else term  # type: ignore[no-any-return]
+
+    def with_another(self, op: Op, parameter: str) -> Op:
+        """`op` with another value of a parameter, or the same by chance."""
+        params = {name: getattr(op, name) for name in op.__props__}
+        return type(op)(**{**params, parameter: self.pick(PARAMETERS[type(op), parameter])})
 
     def terms(self, skeletons: Sequence[Skeleton], count: int) -> list[Variable]:
         """`count` terms, of which about half are instances of the skeletons and half near misses."""

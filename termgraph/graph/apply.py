@@ -69,6 +69,14 @@ class Apply:
         node.outputs = outputs
         return node
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"op": self.op, "inputs": self.inputs, "outputs": self.outputs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.op, self.inputs, self.outputs, self.trace = state["op"], state["inputs"], state["outputs"], None
+        for index, output in enumerate(self.outputs):
+            output.symbol = self.op.symbol_of(index, len(self.outputs))
+
     @property
     def nin(self) -> int:
         """Number of inputs."""

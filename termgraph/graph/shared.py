@@ -53,6 +53,13 @@ class SharedVariable(Variable):
         self.container = container or Container(type, value, name, strict, allow_downcast)
         self.default_update = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "container": self.container, "default_update": self.default_update}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.container, self.default_update = state["container"], state["default_update"]
+
     def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> Any:
         """The value: a copy, or with `borrow` the object itself, which the next call may change."""
         return self.container.value if borrow else copy.deepcopy(self.container.value)

@@ -121,6 +121,8 @@ class Type:
 
 def describe_value(value: Any) -> str:
     """A short account of a value for an error message: its class, and dtype and shape where it has them."""
+    if isinstance(value, Variable):
+        return f"the symbolic variable {value} of type {value.type}"
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
     name = type(value).__name__
     if dtype is not None and shape is not None:

@@ -67,6 +67,18 @@ class Variable:
     def __repr__(self) -> str:
         return str(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the trace, which holds code, nor the symbol, which the owner gives again."""
+        return {"type": self.type, "owner": self.owner, "index": self.index, "name": self.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.type, self.owner, self.index, self.name = state["type"], state["owner"], state["index"], state["name"]
+        self.trace = None
+        # Whichever of the two is restored last, the variable or its owner, finds the other there.
+        self.symbol = LEAF
+        if self.owner is not None and hasattr(self.owner, "op"):
+            self.symbol = self.owner.op.symbol_of(self.index or 0, len(self.owner.outputs))
+
     def clone(self, name: str | None = None) -> Variable:
         """A new variable of the same type that nothing computes."""
         copy = self.type.make_variable(name if name is not None else self.name)

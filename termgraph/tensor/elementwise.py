@@ -46,6 +46,8 @@ class Row:
     inverse: str | None = None
     #: where real arguments must lie, as (low, high); tests draw from it
     domain: tuple[float, float] = (-3.0, 3.0)
+    #: whether the first argument only selects among the others
+    selects: bool = False
     #: facts that hold of the result whatever the arguments, over the reals: "positive", "nonnegative"
     result: tuple[str, ...] = ()
     #: the sign or strength with which it is printed: ("+", 4)
@@ -106,7 +108,8 @@ class Elemwise(Op):
         row = self.scalar_op
         if len(inputs) != row.nin:
             raise GraphTypeError(f"{row.name} takes {row.nin} arguments, got {len(inputs)}.")
-        tensors = as_same_kind(inputs)
+        apart = int(row.selects)  # a condition has no say in the dtype of a number among the branches
+        tensors = [*as_same_kind(inputs[:apart]), *as_same_kind(inputs[apart:])]
         ndim = max(t.type.ndim for t in tensors)
         aligned = [t if t.type.ndim == ndim else
                    DimShuffle(input_ndim=t.type.ndim, new_order=("x",) * (ndim - t.type.ndim) + tuple(range(t.type.ndim)))(t)

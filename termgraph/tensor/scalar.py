@@ -173,7 +173,7 @@ eq = row("eq", 2, np.equal, boolean, None, None, commutative=True)
 neq = row("neq", 2, np.not_equal, boolean, None, None, commutative=True)
 isnan = row("isnan", 1, np.isnan, boolean, None)
 isinf = row("isinf", 1, np.isinf, boolean, None)
-switch = row("switch", 3, np.where, branches, None, lambda g, c, x, y, z: switch(c, g, 0), lambda g, c, x, y, z: switch(c, 0, g))
+switch = row("switch", 3, np.where, branches, None, lambda g, c, x, y, z: switch(c, g, 0), lambda g, c, x, y, z: switch(c, 0, g), selects=True)
 # --- rounding ---
 floor = row("floor", 1, np.floor, real_floating, None)
 ceil = row("ceil", 1, np.ceil, real_floating, None)

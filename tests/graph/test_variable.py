@@ -1,12 +1,14 @@
 """Variable and Constant: identity, names, frozen values, and what tells constants apart."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
 
+import termgraph as tg
 import termgraph.tensor as tt
-from termgraph.graph import Constant, Op, Variable
+from termgraph.graph import Constant, Op, Variable, equal_computations
 from termgraph.graph.apply import Apply
 from termgraph.graph.variable import literal_of
 
@@ -148,3 +150,12 @@ def test_literal_of_sees_through_what_only_spreads():
 def test_classes():
     assert isinstance(tt.vector(), Variable) and not isinstance(tt.vector(), Constant)
     assert isinstance(tt.constant(1), Constant)
+
+
+def test_pickled_graphs_are_whole_and_rewritable():
+    x = tt.vector("x")
+    again_x, again = pickle.loads(pickle.dumps((x, tt.exp(x) * 2)))
+    assert again.symbol is (tt.exp(x) * 2).symbol and again_x.owner is None
+    assert equal_computations([again], [tt.exp(x) * 2], [again_x], [x])
+    shared = pickle.loads(pickle.dumps(tg.shared(np.ones(2), "s")))
+    assert shared.name == "s" and (shared.get_value() == 1).all()

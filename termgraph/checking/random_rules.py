@@ -105,7 +105,7 @@ class _Drawing:
         goals = [self.guard(before) for _ in range(self.pick((0, 0, 1, 2))) if self.used]
         if self.used and self.chance(0.2):
             return before, *self.computed(before, goals)
-        return before, self.without_numbers(self.changed(before), before), *goals
+        return before, self.rebuilt(self.changed(before), before), *goals
 
     # --- patterns -----------------------------------------------------------------------------------------------------
 
@@ -151,11 +151,10 @@ class _Drawing:
             return self.pick(args)
         return Term(self.pick(_elementwise(len(args))), tuple(self.rng.permutation(np.array(args, dtype=object))))
 
-    def without_numbers(self, after: Any, before: Any) -> Any:
-        """`after`, unless it holds a term of the pattern with a number in it: a number matches constants of many types, which
-        generated code keeps where kanren builds a new one."""
-        kept = set(_nodes(after)) & set(_nodes(before))
-        if not any(_has_number(node) for node in kept):
+    def rebuilt(self, after: Any, before: Any) -> Any:
+        """`after`, unless it holds a term of the pattern that kanren would not build as it was matched."""
+        matched = list(_nodes(before))
+        if not any(node in matched and _is_loose(node) for node in _nodes(after)):
             return after
         return Term(self.pick(_elementwise(1)), (self.pick(self.used),)) if self.used else self.pick(NUMBERS)
 
@@ -164,7 +163,7 @@ class _Drawing:
     def guard(self, before: Any) -> Any:
         """A test of the variables of the pattern, or of terms in it."""
         x, y = self.pick(self.used), self.pick(self.used)
-        term = self.pick([x, *(node for node in _nodes(before) if not _has_number(node))])
+        term = self.pick([x, *(node for node in _nodes(before) if not _is_loose(node))])
         return self.pick((constant(x), nonzero(x), positive(x), floating(x), integral(x), same_type(x, y), differs(x, y),
                           where(_shallow, term), sole_client(x), sole_client(term)))
 
@@ -178,17 +177,19 @@ class _Drawing:
 
 
 def _nodes(term: Any) -> Iterator[Any]:
-    """The applications in a pattern that have a known length."""
+    """The applications in a pattern."""
     if is_node(term):
-        _, args, rest = split_pattern(term)
-        if rest is None:
-            yield term
-        for arg in args:
+        yield term
+        for arg in split_pattern(term)[1]:
             yield from _nodes(arg)
 
 
-def _has_number(term: Any) -> bool:
-    return any(isinstance(a, (int, float)) for node in _nodes(term) for a in split_pattern(node)[1])
+def _is_loose(term: Any) -> bool:
+    """Whether a pattern matches terms that differ in more than its variables: a number matches constants of many types, an Op
+    given without a parameter whatever it is. The generated code keeps what matched where kanren builds anew."""
+    return any(isinstance(leaf, (int, float)) for node in _nodes(term) for leaf in split_pattern(node)[1]) or any(
+        isinstance(head, OpTerm) and len(head.params) < len(head.op_class.__props__)
+        for head in (split_pattern(node)[0] for node in _nodes(term)))
 
 
 def _listed(args: Sequence[Any], rest: Any) -> Any:

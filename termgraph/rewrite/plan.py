@@ -59,6 +59,17 @@ def plan(skeleton: Skeleton) -> Plan:
     return Plan(tuple(builder.tests), builder.bound, builder.paths, tuple(residue))
 
 
+def definite(term: Any) -> bool:
+    """Whether a pattern stands for one term once its variables are known: not where an OpTerm leaves parameters open, which as
+    a right side means their defaults."""
+    if not is_node(term):
+        return True
+    head, args, _ = split_pattern(term)
+    if isinstance(head, OpTerm) and len(head.params) < len(head.op_class.__props__):
+        return False
+    return all(definite(a) for a in args)
+
+
 class _Builder:
     def __init__(self) -> None:
         self.tests: list[Test] = []
@@ -83,7 +94,8 @@ class _Builder:
             self.tests.append(("literal", path, term))
 
     def node(self, term: Any, path: Path) -> None:
-        self.paths.setdefault(term, path)
+        if definite(term):
+            self.paths.setdefault(term, path)
         head, args, rest = split_pattern(term)
         name = local(path)
         if isinstance(head, Var):

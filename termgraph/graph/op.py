@@ -87,6 +87,8 @@ class Op:
     typed_by_inputs: bool = False
     #: The position of the input whose elements are all that the (single) output holds, where there is one.
     fills_with: int | None = None
+    #: Whether the output is linear in the elements of the first input and depends on those of no other.
+    linear: bool = False
     #: Whether its thunk may ask for only some of its inputs.
     lazy: bool = False
     #: The number of inputs of every node, where it is always the same.

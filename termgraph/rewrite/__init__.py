@@ -5,6 +5,7 @@ relation -> clauses -> staged skeletons -> generated matchers -> index by head -
 
 from termgraph.rewrite.driver import rewrite_graph
 from termgraph.rewrite.equilibrium import equilibrate
+from termgraph.rewrite.fact_table import facts
 from termgraph.rewrite.kanren_relation import KanrenRelation
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.normalize import normalize
@@ -15,4 +16,4 @@ from termgraph.rewrite.ruleset import RuleSet
 from termgraph.rewrite.skeleton import Skeleton
 
 __all__ = ["KanrenRelation", "Matchers", "Report", "Rule", "RuleSet", "RuleStats", "Skeleton", "Step", "declare_phase",
-           "equilibrate", "normalize", "phase_order", "relation", "rewrite_graph"]
+           "equilibrate", "facts", "normalize", "phase_order", "relation", "rewrite_graph"]

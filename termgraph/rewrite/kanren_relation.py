@@ -11,6 +11,7 @@ from unification import reify
 
 from termgraph.errors import RuleError
 from termgraph.graph.apply import Apply
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.context import typed_like
 from termgraph.rewrite.delay import Goal, State, substitution_of
@@ -84,6 +85,10 @@ class KanrenRelation(Rule):
             if result is not None:
                 yield from eq(after, result)(state)
         return goal
+
+    def can_match(self, symbol: Symbol) -> bool:
+        """Always: the relation may look at any output of a node, and node_filter decides."""
+        return True
 
     def transform(self, fgraph: Any, node: Apply) -> list[Any] | bool:
         """The replacements of the outputs of `node`, None for one that stays, or False where none is replaced."""

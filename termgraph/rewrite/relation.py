@@ -9,14 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cons import cons
 from kanren import eq, lall
 from unification import Var, reify
 
 from termgraph.errors import BareLeftSideError, GraphTypeError, RuleError, TypeChangeError
+from termgraph.graph.symbol import Symbol
 from termgraph.graph.type import Type
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.context import typed_like
 from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
+from termgraph.rewrite.fuel import call_limit
 from termgraph.rewrite.matcher import Matchers
 from termgraph.rewrite.skeleton import Skeleton, as_pattern, commuted, is_node
 from termgraph.rewrite.stage import NotStageable, stage
@@ -24,6 +27,8 @@ from termgraph.terms.build import build
 from termgraph.terms.term import LogicVar
 
 SOUNDNESS = ("exact", "real", "unsafe")
+#: Calls allowed to find out whether a relation that is searched can match a head.
+PROBE = 50_000
 
 
 class Rule:
@@ -57,6 +62,7 @@ class Rule:
                                                    "a relation that yields clauses takes its logic variables.")
         #: Why the relation could not be staged, None where it was: then it runs as kanren search.
         self.not_staged: str | None = None
+        self._heads: dict[Symbol, bool] = {}
         self.skeletons: tuple[Skeleton, ...] = self._stage()
         for skeleton in self.skeletons:
             check_types(self, skeleton)
@@ -100,10 +106,26 @@ class Rule:
     def _stage(self) -> tuple[Skeleton, ...]:
         self.not_staged = None
         try:
-            return stage(self._clauses(), self.name, self.where)
+            return stage(self._clauses(), self.name, self.where, limited=not self.yields)
         except NotStageable as reason:
             self.not_staged = str(reason)
             return ()
+
+    def can_match(self, symbol: Symbol) -> bool:
+        """Whether the relation, which has to be searched, might have an answer for a term with this symbol.
+
+        It is run once on the symbol over unknown arguments; where that does not end soon, the answer is yes.
+        """
+        known = self._heads.get(symbol)
+        if known is None:
+            before = cons(symbol.car, LogicVar.fresh("arguments"))
+            try:
+                with call_limit(PROBE):
+                    known = any(True for clause in self._clauses() for _ in clause(before, LogicVar.fresh("after"))({}))
+            except Exception:  # it cannot be run on unknown arguments (or not to an end): nothing is ruled out
+                known = True
+            self._heads[symbol] = known
+        return known
 
     # --- for people ---------------------------------------------------------------------------------------------------
 

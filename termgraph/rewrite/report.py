@@ -70,6 +70,8 @@ class Report:
         self.phase = phase
         self.stop_reason = "equilibrium"
         self.error: RuleError | None = None
+        #: The rules that could not be staged, and why; they ran as kanren search at the heads they can match.
+        self.searched: dict[str, str] = {}
         #: Wall time of the whole rewriting, in seconds.
         self.seconds = 0.0
         self._fired = [] if fired is None else fired
@@ -88,6 +90,7 @@ class Report:
         result = cls("", None, count_rules, lambda: (reports[0].nodes_before, reports[-1].nodes_after))
         result.steps = [step for report in reports for step in report.steps]
         result.seconds = sum(r.seconds for r in reports)
+        result.searched = {name: why for r in reports for name, why in r.searched.items()}
         stopped = next((r for r in reports if r.error is not None), None)
         if stopped is not None:
             result.stop_reason, result.error = stopped.stop_reason, stopped.error
@@ -147,6 +150,7 @@ class Report:
             refused = "".join(f", {guard} refused {count}" for guard, count in stats.refused.items())
             lines.append(f"  {name}: {stats.tries} tries, {stats.matches} matches, {stats.fires} fires, "
                          f"{stats.seconds * 1e6:.0f} us{refused}")
+        lines.extend(f"  {name} runs as kanren search: {why}" for name, why in self.searched.items())
         if self.error is not None:
             lines.append(str(self.error))
         return "\n".join(lines)
@@ -156,6 +160,7 @@ class Report:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield self.summary
+        yield from (f"{name} runs as kanren search: {why}" for name, why in self.searched.items())
         if not self._active():
             return
         table = Table()

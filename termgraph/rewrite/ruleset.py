@@ -128,6 +128,8 @@ class RuleSet:
     def search(self, variable: Variable, context: Context) -> tuple[Rule, Variable] | None:
         """The first result of a rule that has to be searched, found by kanren."""
         for rule in self.searched:
+            if not rule.can_match(variable.symbol):
+                continue
             after = var("after")
             try:
                 with in_graph(context.graph):

@@ -34,6 +34,7 @@ class Session:
         self.context = Context(len(self.entries), self.table, graph)
         self.steps: list[tuple[Any, Variable, Variable]] = []
         self.report = Report(phase, self.steps, self.count, count_nodes)
+        self.report.searched = {rule.name: rule.not_staged or "" for rule in self.searched}
         #: How often a symbol was looked at; None where each variable of the table is looked at once.
         self.visits: Counter[Symbol] | None = None
         self.stopped = False

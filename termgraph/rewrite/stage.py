@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from cons import cons
@@ -17,19 +18,24 @@ from unification import Var, reify, unify
 
 from termgraph.errors import BareLeftSideError, DuplicateClauseError, UnboundVariableError
 from termgraph.rewrite.delay import Delayed, Waiting, substitution_of, variables_of, waiting_goals
+from termgraph.rewrite.fuel import OutOfFuel, call_limit
 from termgraph.rewrite.skeleton import Skeleton, alpha_key, as_pattern, covers, is_node, show
 from termgraph.terms.term import LogicVar
 
 #: States a relation may end in before it counts as one that does not enumerate.
 FUEL = 512
+#: Calls of Python functions after which it counts as one that does not end: some tenths of a second.
+CALLS = 1_000_000
 
 
 class NotStageable(Exception):
     """The relation does not come to an end when both sides are unknown, or it leaves constraints nobody can decide."""
 
 
-def stage(clauses: Sequence[Callable[[Any, Any], Any]], name: str, where: str) -> tuple[Skeleton, ...]:
+def stage(clauses: Sequence[Callable[[Any, Any], Any]], name: str, where: str, limited: bool = False) -> tuple[Skeleton, ...]:
     """The skeletons of a relation given as goals `clause(before, after)`, clause by clause in order.
+
+    With `limited` the calls are counted, which costs as much again as staging: for goals of the user's own making.
 
     Raises BareLeftSideError, UnboundVariableError and DuplicateClauseError for a relation that is wrong, NotStageable for
     one that has to be searched.
@@ -38,7 +44,7 @@ def stage(clauses: Sequence[Callable[[Any, Any], Any]], name: str, where: str) -
     seen: set[str] = set()
     for clause in clauses:
         own: list[Skeleton] = []
-        every = _enumerate(clause, name, where)
+        every = _enumerate(clause, name, where, limited)
         for skeleton in every:
             key = alpha_key(skeleton)
             if key not in seen:
@@ -54,10 +60,13 @@ def stage(clauses: Sequence[Callable[[Any, Any], Any]], name: str, where: str) -
     return tuple(result)
 
 
-def _enumerate(clause: Callable[[Any, Any], Any], name: str, where: str) -> list[Skeleton]:
+def _enumerate(clause: Callable[[Any, Any], Any], name: str, where: str, limited: bool) -> list[Skeleton]:
     before, after = LogicVar.fresh("before"), LogicVar.fresh("after")
     try:
-        states = list(itertools.islice(clause(before, after)({}), FUEL + 1))
+        with call_limit(CALLS) if limited else nullcontext():
+            states = list(itertools.islice(clause(before, after)({}), FUEL + 1))
+    except OutOfFuel as error:
+        raise NotStageable(f"it does not end within {CALLS} calls while both sides are unknown") from error
     except RecursionError as error:
         raise NotStageable("it recurses without end while both sides are unknown") from error
     if len(states) > FUEL:

@@ -27,6 +27,7 @@ class DimShuffle(Op):
     typed_by_inputs = True
     fills_with = 0
     nin = 1
+    linear = True
 
     def __init__(self, *, input_ndim: int, new_order: Sequence[int | str]) -> None:
         self.input_ndim = input_ndim

@@ -95,6 +95,7 @@ class Elemwise(Op):
         self.destroy_map = {o: [i] for o, i in self.inplace_pattern}
         self.commutative = scalar_op.commutative
         self.nin = scalar_op.nin
+        self.linear = scalar_op.name == "neg"
         self.fills_with = 1 if scalar_op.name == "second" else None
 
     @property

@@ -148,6 +148,7 @@ class CAReduce(Op):
 class Sum(CAReduce):
     """The sum over `axis`, computed in `dtype`: by default that of the input, int64 or uint64 for integers."""
 
+    linear = True
     __props__ = ("axis", "dtype")
     ufunc = np.add
 

@@ -13,6 +13,7 @@ from rewrite_helpers import found
 import termgraph as tg
 import termgraph.tensor as tt
 from termgraph.errors import BareLeftSideError, DuplicateClauseError, RuleError, TypeChangeError, UnboundVariableError
+from termgraph.graph import Variable
 from termgraph.rewrite.goals import apply, compute, computed_by, constant, sole_client
 from termgraph.terms import var, vars  # noqa: A004
 
@@ -320,3 +321,40 @@ def test_unknown_soundness_in_the_docstring():
 
     with pytest.raises(RuleError, match="got 'perhaps'"):
         tg.relation(documented)
+
+
+def test_a_relation_that_runs_on_without_an_answer_is_stopped_and_searched_where_it_can_match():
+    def searching(before, after):
+        def states(state):
+            a = var("a")
+            found = list(lall(eq(before, tt.exp(a)), eq(after, tt.log(a)))(state))
+            while not isinstance(before, Variable):  # an answer never comes while nothing is known
+                list(lall(eq(a, 1))(state))
+            yield from found
+        return states
+
+    rule = tg.relation(searching)
+    assert not rule.staged and "does not end" in rule.not_staged
+    x = tt.vector("x")
+    new, report = tg.rewrite_graph(tt.exp(x), rules=[rule])
+    assert tg.pprint(new) == "log(x)" and "kanren search" in str(report)
+
+
+def test_a_relation_that_is_searched_is_not_tried_at_heads_it_cannot_match():
+    tried = []
+
+    def growing(before, after):
+        def states(state):
+            a = var("a")
+            tried.append(before)
+            for n in itertools.count():
+                yield from lall(eq(before, tt.exp(a)), eq(after, a * n))(state)
+                if not isinstance(before, Variable) and n > 600:
+                    return
+        return states
+
+    rule = tg.relation(growing)
+    assert not rule.staged
+    x = tt.vector("x")
+    tg.rewrite_graph(tt.sin(tt.sin(x)), rules=[rule])
+    assert not any(isinstance(b, Variable) for b in tried)

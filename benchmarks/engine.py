@@ -46,7 +46,7 @@ Times = dict[tuple[str, int], dict[str, float]]
 def measured(engine: Engine, program: Program, repetitions: int) -> tuple[float, Any]:
     """The median microseconds per operation, and the nodes in normal form."""
     nodes = sum(kind not in ("leaf", "number") for kind, *_ in program)
-    engine.rewrite(engine.build(program[:200]))  # what is generated once is not counted
+    engine.rewrite(engine.build(program[:10_000]))  # what is generated once is not counted
     times = []
     for _ in range(repetitions):
         graph = engine.build(program)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import gc
 import itertools
 import random
-import statistics
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 from algebra import COMMUTATIVE, Neutral, Program
 from common import show, verdict
+from engine import measured
 from engines import OURS, Engine, Handwritten, Termgraph, Tinygrad, as_relation, missing
 from handwritten import Node
 
@@ -108,21 +108,6 @@ class ByHand(Handwritten):
         return None if inner is None else self.rules.get((op, a.op, b.op, inner.op))
 
 
-def per_node(engine: Engine, nodes: Program) -> tuple[float, Any]:
-    """The median microseconds for a node, and the results."""
-    engine.rewrite(engine.build(nodes))  # what is generated once is not counted
-    times = []
-    for _ in range(REPETITIONS):
-        graph = engine.build(nodes)
-        gc.collect()
-        gc.disable()
-        start = perf_counter()
-        results = engine.rewrite(graph)
-        times.append(perf_counter() - start)
-        gc.enable()
-    return statistics.median(times) / len(nodes) * 1e6, results
-
-
 def staging(rules: Sequence[Rule]) -> tuple[float, float]:
     """The seconds to stage rules, and to generate the matchers of every head they name."""
     gc.collect()
@@ -146,7 +131,7 @@ def main() -> None:
         neutral, expected = Neutral(), None
         for make in makers:
             engine = make(drawn[:count])
-            time, results = per_node(engine, nodes)
+            time, results = measured(engine, nodes, REPETITIONS)
             times.setdefault(engine.name, []).append(time)
             found = set(neutral.numbered(results, engine.read))
             expected = found if expected is None else expected

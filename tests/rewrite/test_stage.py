@@ -348,13 +348,14 @@ def test_a_relation_that_is_searched_is_not_tried_at_heads_it_cannot_match():
             a = var("a")
             tried.append(before)
             for n in itertools.count():
-                yield from lall(eq(before, tt.exp(a)), eq(after, a * n))(state)
-                if not isinstance(before, Variable) and n > 600:
+                found = list(lall(eq(before, tt.exp(a)), eq(after, a * n))(state))
+                if not found:
                     return
+                yield from found
         return states
 
     rule = tg.relation(growing)
     assert not rule.staged
     x = tt.vector("x")
-    tg.rewrite_graph(tt.sin(tt.sin(x)), rules=[rule])
-    assert not any(isinstance(b, Variable) for b in tried)
+    assert tg.pprint(tg.rewrite_graph(tt.sin(tt.exp(x)), rules=[rule])[0]) == "sin(x * 0)"
+    assert [b.owner.op for b in tried if isinstance(b, Variable)] == [tt.exp]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from termgraph.compile.mode import Mode, Phase, register_mode
-from termgraph.rewrite.ruleset import RuleSet
-from termgraph.rules import ALL, double_negation, fold, neutral
+from termgraph.rules import ALL
 
 
 def default_phases() -> tuple[Phase, ...]:
     """The phases of FAST_RUN. Those tagged "fast_compile" are also the phases of FAST_COMPILE."""
     return (
         Phase("simplify", ALL.filter(phase="simplify"), frozenset({"fast_compile"})),
-        # What special operations leave of the algebra around them is folded and cleaned once more.
-        Phase("specialize", RuleSet([fold, neutral, double_negation]) + ALL.filter(phase="specialize")),
+        Phase("specialize", ALL.filter(phase="specialize")),
         Phase("inplace", ALL.filter(phase="inplace")),
     )
 

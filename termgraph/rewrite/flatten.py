@@ -26,19 +26,20 @@ from termgraph.rewrite.delay import Goal
 from termgraph.rewrite.goals import compute
 
 #: A sum or product of more terms is matched as it is nested, so that the work at each node stays bounded.
-LARGEST = 64
+LARGEST = 16
 
 
 def flattened(op: Op, x: Any) -> tuple[Any, ...] | None:
     """The terms of `x` seen as `op` over terms that are not `op` themselves, left to right; None for fewer than two, or more
-    than `LARGEST`."""
-    if not isinstance(x, Variable) or x.symbol is not op.symbol:
+    than `LARGEST`. A nested sum of another dtype is a term: what wraps around, or is a logical or, inside it, stays there."""
+    if not isinstance(x, Variable) or x.symbol is not op.symbol or x.type.dtype == "bool":
         return None
+    dtype = x.type.dtype
     terms: list[Any] = []
     stack = [x]
     while stack:
         variable = stack.pop()
-        if variable.symbol is op.symbol:
+        if variable.symbol is op.symbol and variable.type.dtype == dtype:
             stack.extend(reversed(variable.owner.inputs))  # type: ignore[union-attr]
             if len(stack) + len(terms) > LARGEST:
                 return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from termgraph.rewrite.flatten import like_terms, operands, together, without
+from termgraph.rewrite.goals import apply
 from termgraph.rewrite.relation import relation
 from termgraph.tensor import add, mul, neg
 
@@ -31,9 +32,10 @@ def cancel_in_sum(x: Any, y: Any, xs: Any, rest: Any, r: Any) -> Clauses:
 
 
 @relation
-def gather_terms(x: Any, y: Any, xs: Any, ys: Any, r: Any) -> Clauses:
+def gather_terms(ts: Any, xs: Any, ys: Any, r: Any) -> Clauses:
     """x + 2 * x + y - x = 2 * x + y
 
     Soundness: real.
     """
-    yield x + y, r, operands(add, x + y, xs), like_terms(mul, xs, ys, {neg: -1}), together(add, ys, r)
+    whole = apply(add, ts)
+    yield whole, r, operands(add, whole, xs), like_terms(mul, xs, ys, {neg: -1}), together(add, ys, r)

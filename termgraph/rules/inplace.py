@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from termgraph.rewrite.goals import apply, choose, destroyable
 from termgraph.rewrite.relation import relation
 from termgraph.sparse import Usmm
-from termgraph.tensor import Elemwise
+from termgraph.tensor import Elemwise, Row
+
+
+@cache
+def writing_over(row: Row, position: int) -> Elemwise:
+    """The elementwise op of this function that writes over the input at `position`."""
+    return Elemwise(row, {0: position})
 
 
 def overwriting(f: Any, xs: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
@@ -19,7 +26,7 @@ def overwriting(f: Any, xs: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
         wide = tuple(all(x.type.broadcastable[d] for x in xs) for d in range(xs[0].type.ndim))
         for position, x in enumerate(xs):
             if x.type.dtype == dtype and x.type.broadcastable == wide:
-                yield x, Elemwise(f.scalar_op, {0: position})
+                yield x, writing_over(f.scalar_op, position)
     elif isinstance(f, Usmm) and not f.inplace:
         yield xs[3], Usmm(inplace=True)
 

@@ -43,6 +43,10 @@ class TensorType(Type):
 
     def __new__(cls, dtype: Any, shape: Sequence[int | bool | None] | None = None, name: str | None = None,
                 broadcastable: Sequence[bool] | None = None) -> TensorType:
+        if type(dtype) is str and type(shape) is tuple and 0 not in shape:  # False would be found as the length 0
+            found = cls._interned.get((cls, dtype, shape))
+            if found is not None:
+                return found
         if shape is None:
             if broadcastable is None:
                 raise GraphTypeError("TensorType needs a shape: a tuple with an int or None for each dimension.")

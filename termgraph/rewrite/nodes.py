@@ -115,11 +115,16 @@ class NodeTable:
         for new, old in zip(inputs, node.inputs, strict=True):
             if new.type is not old.type and new.type != old.type:
                 return self.rebuilt(node, inputs)[0]  # type: ignore[no-any-return]
+        return self.twin(node, node.outputs[0], inputs)
+
+    def twin(self, node: Apply, old: Variable, inputs: list[Any]) -> Variable:
+        """As `renewed`, for inputs of the same types; `old` is the output of `node`.
+
+        As the constructors would, but written out: this is where most of the time of making a node goes.
+        """
         twin = Apply.__new__(Apply)
         twin.op, twin.inputs, twin.trace = node.op, inputs, node.trace
-        (old,) = node.outputs
         kind: Any = type(old)
-        # As the constructor would: this is where most of the time of making a node goes.
         output = kind.__new__(kind)
         output.type, output.owner, output.index, output.name = old.type, twin, 0, old.name
         output.symbol, output.trace = old.symbol, None

@@ -62,7 +62,8 @@ class Normalizer:
         costs a few dictionary operations and one call of its generated matcher. All else is in methods.
         """
         normal, nodes, index = self.normal, self.table.nodes, self.session.matchers.index
-        context, session, fresh, renewed = self.session.context, self.session, self.fresh, self.table.renewed
+        context, session, fresh, leaf = self.session.context, self.session, self.fresh, self.table.leaf
+        renewed, twin = self.table.renewed, self.table.twin
         searched = bool(session.searched)
         visited = 0
         for output in outputs:
@@ -70,47 +71,76 @@ class Normalizer:
             while stack:
                 node: Any = stack[-1]
                 inputs = node.inputs
-                for i in inputs:
-                    if i not in normal:
-                        if i.owner is not None:
-                            stack.append(i.owner)
-                            break
-                        normal[i] = self.table.leaf(i) if i.symbol is CONSTANT else i
-                else:
+                variable = node.outputs[0]
+                if variable in normal:
                     stack.pop()
-                    visited += 1
-                    if len(node.outputs) != 1:
-                        self.visit(node)
-                        continue
-                    (variable,) = node.outputs
-                    if variable in normal:
-                        continue
-                    new = [normal[i] for i in inputs]
-                    symbol = variable.symbol
-                    key = (symbol, *new)
-                    made = nodes.get(key)
-                    if made is not None:
-                        session.merges += 1
-                        normal[variable] = normal[made] if made in normal else self.settle(made)
-                        continue
-                    if new == inputs and not fresh:
-                        made = variable
-                    else:
-                        made = renewed(node, new)
-                        if made in normal:
-                            normal[variable] = normal[made]
+                    continue
+                # One and two inputs, which nearly all nodes have, are written out: no list, no loop.
+                if len(inputs) == 2:
+                    a, b = inputs
+                    x = normal.get(a)
+                    if x is None:
+                        if a.owner is not None:
+                            stack.append(a.owner)
                             continue
-                    nodes[key] = made
-                    try:
-                        match = index[symbol]
-                    except KeyError:
-                        match = session.matchers.function_for(symbol)
-                    hit = match(made, new, context) if match is not None else None
-                    if hit is not None or searched:
-                        session.size = visited
-                        normal[variable] = self._hit(made, hit)
-                    else:
-                        normal[made] = normal[variable] = made
+                        x = normal[a] = leaf(a) if a.symbol is CONSTANT else a
+                    y = normal.get(b)
+                    if y is None:
+                        if b.owner is not None:
+                            stack.append(b.owner)
+                            continue
+                        y = normal[b] = leaf(b) if b.symbol is CONSTANT else b
+                    key: tuple[Any, ...] = (variable.symbol, x, y)
+                    same = x is a and y is b
+                    typed = same or (x.type is a.type and y.type is b.type)
+                elif len(inputs) == 1:
+                    (a,) = inputs
+                    x = normal.get(a)
+                    if x is None:
+                        if a.owner is not None:
+                            stack.append(a.owner)
+                            continue
+                        x = normal[a] = leaf(a) if a.symbol is CONSTANT else a
+                    key = (variable.symbol, x)
+                    same = x is a
+                    typed = same or x.type is a.type
+                else:
+                    waited = next((i for i in inputs if i not in normal and i.owner is not None), None)
+                    if waited is not None:
+                        stack.append(waited.owner)
+                        continue
+                    key = (variable.symbol, *map(self.normal_form, inputs))
+                    same = list(key[1:]) == inputs
+                    typed = same
+                stack.pop()
+                visited += 1
+                if len(node.outputs) != 1:
+                    self.visit(node)
+                    continue
+                made: Any = nodes.get(key)
+                if made is not None:
+                    session.merges += 1
+                    normal[variable] = normal[made] if made in normal else self.settle(made)
+                    continue
+                if same and not fresh:
+                    made = variable
+                else:
+                    made = twin(node, variable, list(key[1:])) if typed else renewed(node, list(key[1:]))
+                    if made in normal:
+                        normal[variable] = normal[made]
+                        continue
+                nodes[key] = made
+                symbol = key[0]
+                try:
+                    match = index[symbol]
+                except KeyError:
+                    match = session.matchers.function_for(symbol)
+                hit = match(made, made.owner.inputs, context) if match is not None else None
+                if hit is not None or searched:
+                    session.size = visited
+                    normal[variable] = self._hit(made, hit)
+                else:
+                    normal[made] = normal[variable] = made
         session.size = visited
 
     def _hit(self, variable: Variable, hit: Any) -> Variable:

@@ -20,7 +20,7 @@ LARGEST = 1 << 16
 def evaluated(f: Any, inputs: tuple[Any, ...]) -> Constant | None:
     """The value of the head `f` on constant inputs, as a Constant; None where the Op or the size forbids it."""
     op, index = (f, f.default_output or 0) if isinstance(f, Op) else (f.op, f.index)
-    node = op.make_node(*inputs)
+    node = op.node_for(inputs, None) if op.typed_by_inputs else op.make_node(*inputs)
     if not op.do_constant_folding(None, node):
         return None
     size = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -123,24 +124,7 @@ class Elemwise(Op):
 
     def function_for(self, node: Apply) -> Callable[..., Any]:
         """The NumPy function that gives the output its dtype on inputs of the node's dtypes."""
-        function = self.scalar_op.numpy
-        out = node.outputs[0].type.numpy_dtype
-        dtypes = [i.type.numpy_dtype for i in node.inputs]
-        if isinstance(function, np.ufunc):
-            try:
-                natural = function.resolve_dtypes((*dtypes, None))[-1]
-            except TypeError:
-                natural = None
-            if natural == out:
-                return function
-        floating = out if out.kind in "fc" else None
-
-        def converted(*values: Any) -> Any:
-            if floating is not None:
-                values = tuple(v if v.dtype.kind in "fc" else v.astype(floating) for v in values)
-            return np.asarray(function(*values)).astype(out, copy=False)
-
-        return converted
+        return _function_for(self.scalar_op, node.outputs[0].type.numpy_dtype, *[i.type.numpy_dtype for i in node.inputs])
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         check_broadcast(self, node, inputs)
@@ -224,6 +208,26 @@ class Elemwise(Op):
         if name.startswith("cast_"):
             name = f"Cast{{{name[5:]}}}"
         return f"{name[0].upper()}{name[1:]}" + ("{inplace}" if self.inplace_pattern else "")
+
+
+@cache
+def _function_for(row: Row, out: np.dtype[Any], *dtypes: np.dtype[Any]) -> Callable[..., Any]:
+    function = row.numpy
+    if isinstance(function, np.ufunc):
+        try:
+            natural = function.resolve_dtypes((*dtypes, None))[-1]
+        except TypeError:
+            natural = None
+        if natural == out:
+            return function
+    floating = out if out.kind in "fc" else None
+
+    def converted(*values: Any) -> Any:
+        if floating is not None:
+            values = tuple(v if v.dtype.kind in "fc" else v.astype(floating) for v in values)
+        return np.asarray(function(*values)).astype(out, copy=False)
+
+    return converted
 
 
 def _unary_thunk(function: Any, source: list[Any], target: list[Any], computed: list[Any]) -> Thunk:

@@ -11,7 +11,7 @@ import scipy.sparse as scipy_sparse
 from unification import Var
 
 from termgraph.graph.op import Op
-from termgraph.graph.type import Type
+from termgraph.graph.type import Type, sample_types
 from termgraph.graph.variable import Constant, Variable
 from termgraph.rewrite.delay import variables_of
 from termgraph.rewrite.nodes import NodeTable
@@ -37,11 +37,7 @@ MISFIT = (TypeError, ValueError, IndexError, AttributeError, NotImplementedError
 
 def leaf_types() -> list[Type]:
     """The types leaves are drawn from: the samples of every class of Types, and broadcasting ones."""
-    kinds: list[type[Type]] = [Type]
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
-    found = [t for kind in kinds for t in kind.samples()]
-    return [*found, TensorType("float64", (None, 1)), TensorType("float64", (3,)), TensorType("float32", (None, None))]
+    return [*sample_types(), TensorType("float64", (None, 1)), TensorType("float64", (3,)), TensorType("float32", (None, None))]
 
 
 class Generator:

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from termgraph.config import config
 from termgraph.rewrite.phases import phase_order
 from termgraph.rewrite.ruleset import RuleSet
-
-
-class Rules(Protocol):
-    """What a phase needs of its rules."""
-
-    def including(self, *tags: str) -> Any:
-        """These rules and those of the given tags or names that are off by default."""
-
-    def excluding(self, *tags: str) -> Any:
-        """These rules without those of the given tags or names."""
 
 
 @dataclass(frozen=True)

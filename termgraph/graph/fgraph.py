@@ -178,27 +178,11 @@ class FunctionGraph:
         if var.owner is None:
             self._check_leaf(var, None)
             return []
-        order: list[Apply] = []
-        done: set[Apply] = set()
-        stack = [var.owner]
-        while stack:
-            node = stack[-1]
-            if node in done:
-                stack.pop()
-                continue
-            pending = False
-            for variable in reversed(node.inputs):
-                if variable in self._clients:
-                    continue
-                if variable.owner is None:
+        order = toposort([var], self._clients)
+        for node in order:
+            for variable in node.inputs:
+                if variable.owner is None and variable not in self._clients:
                     self._check_leaf(variable, node)
-                elif variable.owner not in done and variable.owner not in self._nodes:
-                    stack.append(variable.owner)
-                    pending = True
-            if not pending:
-                stack.pop()
-                done.add(node)
-                order.append(node)
         return order
 
     def _check_leaf(self, variable: Variable, node: Apply | None) -> None:

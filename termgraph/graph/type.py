@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from termgraph.errors import GraphTypeError
@@ -117,6 +118,14 @@ class Type:
     def ndim(self) -> int | None:
         """Number of dimensions, None for a type that has none."""
         return None
+
+
+def sample_types() -> Iterator[Type]:
+    """The samples of every class of Types there is."""
+    kinds: list[type[Type]] = [Type]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+        yield from kind.samples()
 
 
 def describe_value(value: Any) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import linecache
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -58,30 +59,22 @@ class Compiled:
         self._code = compile(self.text, filename, "exec")
         exec(self._code, self.space)
         self.match = self.space["match"]
-        self._bind: Any = None
-        self._every: Any = None
 
-    @property
+    @cached_property
     def every(self) -> Any:
         """The same tree with leaves that only add what was bound to the list given as context: all patterns that match."""
-        if self._every is None:
-            space = dict(self.space)
-            exec(self._code, space)
-            for number in self.plans:
-                space[f"leaf_{number}"] = _noting_leaf(number)
-            self._every = space["match"]
-        return self._every
+        return self._with_leaves(_noting_leaf)
 
-    @property
+    @cached_property
     def bind(self) -> Any:
         """The same tree with leaves that return what was bound and do nothing else: the first pattern that matches."""
-        if self._bind is None:
-            space = dict(self.space)
-            exec(self._code, space)
-            for number in self.plans:
-                space[f"leaf_{number}"] = _binding_leaf(number)
-            self._bind = space["match"]
-        return self._bind
+        return self._with_leaves(_binding_leaf)
+
+    def _with_leaves(self, leaf: Callable[[int], Any]) -> Any:
+        space = dict(self.space)
+        exec(self._code, space)
+        space.update((f"leaf_{number}", leaf(number)) for number in self.plans)
+        return space["match"]
 
     def reference(self, value: Any, hint: str) -> str:
         """A name for an object in the generated module."""

@@ -16,7 +16,6 @@ _NUMBERS = frozenset({int, float, bool})
 #: What make_node made of Python numbers among arguments: (symbol, *(type or number)) -> for each argument the constant, or
 #: None for a variable, which stays; None where the arguments cannot be taken so.
 _known_numbers: dict[Any, tuple[Any, ...] | None] = {}
-_UNKNOWN: Any = object()
 
 
 class NodeTable:
@@ -35,7 +34,7 @@ class NodeTable:
     def make(self, head: Any, args: Sequence[Any], trace: Trace | None = None) -> Any:
         """The variable with this head (a Symbol, an Op or an OpTerm) over these arguments: variables of the table, or Python
         numbers."""
-        symbol = head if type(head) is Symbol else symbol_of(head)
+        symbol = symbol_of(head)
         if symbol is None:
             return self.intern(head(*args), trace)
         found = self.nodes.get((symbol, *args))
@@ -66,13 +65,9 @@ class NodeTable:
     def _with_numbers(self, symbol: Symbol, args: Sequence[Any], trace: Trace | None) -> Any:
         # 1, 1.0 and True are one key of a dict but different constants.
         key = (symbol, *[a.type if isinstance(a, Variable) else (type(a), repr(a)) for a in args])
-        constants = _known_numbers.get(key, _UNKNOWN)
-        if constants is _UNKNOWN:
-            node = symbol.op.make_node(*args)
-            constants = _known_numbers[key] = _numbers_of(node, args)
-            if constants is None:
-                node.trace = trace
-                return self._intern_node(node, trace)[symbol.index]
+        if key not in _known_numbers:
+            _known_numbers[key] = _numbers_of(symbol.op.make_node(*args), args)
+        constants = _known_numbers[key]
         if constants is None:
             node = symbol.op.make_node(*args)
             node.trace = trace
@@ -82,7 +77,7 @@ class NodeTable:
 
     def lookup(self, head: Any, inputs: Sequence[Any]) -> Variable | None:
         """The variable with this head over these inputs, if the table has it."""
-        return self.nodes.get((head if type(head) is Symbol else symbol_of(head), *inputs))
+        return self.nodes.get((symbol_of(head), *inputs))
 
     # --- bringing in what others made -----------------------------------------------------------------------------------
 
@@ -167,6 +162,8 @@ class NodeTable:
 
 def symbol_of(head: Any) -> Symbol | None:
     """The Symbol of a head in any form; None for a function that is no Op."""
+    if type(head) is Symbol:
+        return head
     if isinstance(head, Op):
         return head.symbol
     return head.instance().symbol if isinstance(head, OpTerm) else None

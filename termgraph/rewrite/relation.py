@@ -15,7 +15,7 @@ from unification import Var, reify
 
 from termgraph.errors import BareLeftSideError, GraphTypeError, RuleError, TypeChangeError
 from termgraph.graph.symbol import Symbol
-from termgraph.graph.type import Type
+from termgraph.graph.type import sample_types
 from termgraph.graph.variable import Variable
 from termgraph.rewrite.context import typed_like
 from termgraph.rewrite.delay import Goal, State, substitution_of, variables_of, wake
@@ -193,7 +193,7 @@ def check_types(rule: Rule, skeleton: Skeleton) -> None:
     """Raise TypeChangeError where the two sides differ in type for every sample type the left side can be built with."""
     leaves = [v for v in variables_of(skeleton.before) if isinstance(v, LogicVar)]
     difference = None
-    for sample in _samples():
+    for sample in sample_types():
         chosen = {v: sample() for v in leaves}
         try:
             before = build(reify(skeleton.before, chosen))
@@ -205,13 +205,6 @@ def check_types(rule: Rule, skeleton: Skeleton) -> None:
         difference = difference or (before.type, after.type)
     if difference is not None:
         raise TypeChangeError(rule.name, rule.where, skeleton.before, skeleton.after, *difference)
-
-
-def _samples() -> list[Type]:
-    kinds = [Type]
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
-    return [sample for kind in kinds for sample in kind.samples()]
 
 
 def relation(function: Callable[..., Any] | None = None, *, phase: str = "simplify", soundness: str | None = None,

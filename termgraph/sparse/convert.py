@@ -76,21 +76,10 @@ class SparseFromDense(Op):
         return [None if tangents[0] is None else self(tangents[0])]
 
 
-class ToFormat(Op):
-    """A sparse matrix in the other format. It stores the same values, in another order."""
+class _Conversion(Op):
+    """What changes how the values of a sparse matrix are stored, not where: linear, its own derivative."""
 
-    __props__ = ("format",)
     typed_by_inputs = True
-
-    def __init__(self, format: str) -> None:  # noqa: A002
-        self.format = _checked_format(format)
-
-    def make_node(self, x: Any) -> Apply:
-        x = sparse_input(self, x)
-        return Apply(self, [x], [x.type.clone(format=self.format).make_variable()])
-
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
-        output_storage[0][0] = inputs[0].asformat(self.format, copy=True)
 
     def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
         return [input_shapes[0]]
@@ -102,11 +91,26 @@ class ToFormat(Op):
         return [None if tangents[0] is None else self(tangents[0])]
 
 
-class Cast(Op):
+class ToFormat(_Conversion):
+    """A sparse matrix in the other format. It stores the same values, in another order."""
+
+    __props__ = ("format",)
+
+    def __init__(self, format: str) -> None:  # noqa: A002
+        self.format = _checked_format(format)
+
+    def make_node(self, x: Any) -> Apply:
+        x = sparse_input(self, x)
+        return Apply(self, [x], [x.type.clone(format=self.format).make_variable()])
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        output_storage[0][0] = inputs[0].asformat(self.format, copy=True)
+
+
+class Cast(_Conversion):
     """A sparse matrix with its values converted to `dtype`; the structure stays."""
 
     __props__ = ("out_type",)
-    typed_by_inputs = True
 
     def __init__(self, out_type: Any) -> None:
         self.out_type = config.floatX if out_type == "floatX" else str(np.dtype(out_type))
@@ -119,15 +123,6 @@ class Cast(Op):
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         output_storage[0][0] = inputs[0].astype(self.out_type, copy=True)
-
-    def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Sequence[Any]) -> list[Any]:
-        return [input_shapes[0]]
-
-    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        return [sparse_cotangent(cotangents[0], inputs[0])]
-
-    def pushforward(self, inputs: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        return [None if tangents[0] is None else self(tangents[0])]
 
 
 def _checked_format(format: str) -> str:  # noqa: A002

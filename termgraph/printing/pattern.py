@@ -15,7 +15,8 @@ from termgraph.graph.traversal import ancestors
 from termgraph.graph.variable import Variable
 from termgraph.printing.pprint import pprint
 from termgraph.rewrite.context import typed_like
-from termgraph.rewrite.plan import Path, symbol_of_head
+from termgraph.rewrite.nodes import symbol_of
+from termgraph.rewrite.plan import Path
 from termgraph.rewrite.skeleton import Skeleton, is_node, show, split_pattern
 from termgraph.terms.build import build
 from termgraph.terms.dispatch import equals_literal, same_term
@@ -90,7 +91,7 @@ def _node(attempt: Attempt, expected: Any, found: Any, path: Path) -> list[tuple
         if _passes(attempt, fits, path, expected, found):
             _parameters(attempt, head, found, path, expected)
     else:
-        _passes(attempt, found.symbol is symbol_of_head(head), path, expected, found)
+        _passes(attempt, found.symbol is symbol_of(head), path, expected, found)
     inputs = found.owner.inputs
     if attempt.stop is None and (len(inputs) < len(args) or (rest is None and len(inputs) != len(args))):
         attempt.stop = Stop(path, expected, found, f"{len(args)} arguments", str(len(inputs)))
@@ -181,7 +182,7 @@ def resemblance(attempt: Attempt) -> int:
     wanted, depth, level = set(), 1, [attempt.stop.pattern]
     while level:
         nodes = [split_pattern(p) for p in level if is_node(p)]
-        wanted |= {h.op_class if isinstance(h, OpTerm) else symbol_of_head(h) for h, _, _ in nodes if not isinstance(h, Var)}
+        wanted |= {h.op_class if isinstance(h, OpTerm) else symbol_of(h) for h, _, _ in nodes if not isinstance(h, Var)}
         level = [a for _, args, _ in nodes for a in args]
         depth += 1
     near, variables = set(), [attempt.stop.found]

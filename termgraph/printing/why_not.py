@@ -33,8 +33,7 @@ from termgraph.printing.pattern import (
     text_of,
 )
 from termgraph.rewrite.delay import Delayed, in_graph, known_values, solutions
-from termgraph.rewrite.nodes import NodeTable
-from termgraph.rewrite.plan import symbol_of_head
+from termgraph.rewrite.nodes import NodeTable, symbol_of
 from termgraph.rewrite.relation import Rule
 from termgraph.rewrite.skeleton import Skeleton, is_node, show, split_pattern
 from termgraph.rewrite.view import GraphView
@@ -355,7 +354,7 @@ def _has_head(skeleton: Skeleton, term: Variable) -> bool:
     head = skeleton.head
     if isinstance(head, OpTerm):
         return type(term.symbol.op) is head.op_class
-    return not isinstance(head, (Op, Symbol)) or term.symbol is symbol_of_head(head)
+    return not isinstance(head, (Op, Symbol)) or term.symbol is symbol_of(head)
 
 
 def _solved(goal: Delayed, values: list[Any], state: Any) -> Iterator[Any]:

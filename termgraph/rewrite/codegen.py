@@ -23,7 +23,8 @@ from termgraph.graph.symbol import CONSTANT, Symbol
 from termgraph.graph.variable import Variable, literal_of
 from termgraph.rewrite.context import all_constant, reraise, typed_like, unified
 from termgraph.rewrite.delay import Delayed, variables_of
-from termgraph.rewrite.plan import Path, Plan, Test, local, plan, symbol_of_head
+from termgraph.rewrite.nodes import symbol_of
+from termgraph.rewrite.plan import Path, Plan, Test, local, plan
 from termgraph.rewrite.skeleton import Skeleton, is_node, split_pattern
 from termgraph.terms.dispatch import equals_literal, same_term
 from termgraph.terms.term import OpTerm
@@ -321,7 +322,7 @@ class Leaf:
             listed = f"({inside}{spread})"
             self.say(f"{name} = context.table.make({self.head(head)}, {listed}, v.owner.trace)")
             return name
-        symbol = self.module.reference(symbol_of_head(head), str(head))
+        symbol = self.module.reference(symbol_of(head), str(head))
         if any(type(a) in (int, float, bool) for a in args):
             self.say(f"{name} = context.table.new({symbol}, ({inside}), v.owner.trace)")
             return name
@@ -337,8 +338,7 @@ class Leaf:
             reference = self.module.reference
             params = ", ".join(f"{n}={self.bound[p] if isinstance(p, Var) else reference(p, n)}" for n, p in head.params)
             return f"{reference(head.op_class, head.op_class.__name__)}({params})"
-        op = head.instance() if isinstance(head, OpTerm) else head
-        return self.module.reference(symbol_of_head(op), str(op))
+        return self.module.reference(symbol_of(head) or head, str(head))  # a function that is no Op is called as it is
 
 
 def _from_root(path: Path) -> str:

@@ -12,8 +12,7 @@ from termgraph.graph.variable import Variable
 from termgraph.rewrite.codegen import Compiled
 from termgraph.rewrite.context import Context
 from termgraph.rewrite.delay import Delayed
-from termgraph.rewrite.nodes import NodeTable
-from termgraph.rewrite.plan import symbol_of_head
+from termgraph.rewrite.nodes import NodeTable, symbol_of
 from termgraph.rewrite.skeleton import Skeleton
 from termgraph.terms.term import OpTerm
 
@@ -33,7 +32,7 @@ class Matchers:
         for number, (_, skeleton) in enumerate(self.entries):
             head = skeleton.head
             if isinstance(head, (Op, Symbol)):
-                self._exact.setdefault(symbol_of_head(head), []).append(number)
+                self._exact.setdefault(symbol_of(head), []).append(number)
             elif isinstance(head, OpTerm):
                 self._classes.setdefault(head.op_class, []).append(number)
             else:

@@ -160,8 +160,8 @@ class NodeTable:
         return done[variable.owner][variable.index or 0]  # type: ignore[no-any-return]
 
 
-def symbol_of(head: Any) -> Symbol | None:
-    """The Symbol of a head in any form; None for a function that is no Op."""
+def symbol_of(head: Any) -> Any:
+    """The Symbol of a head in any form (Symbol, Op, OpTerm); None for a function that is no Op."""
     if type(head) is Symbol:
         return head
     if isinstance(head, Op):

@@ -8,9 +8,8 @@ from typing import Any
 
 from unification import Var
 
-from termgraph.graph.op import Op
-from termgraph.graph.symbol import Symbol
 from termgraph.graph.variable import Variable
+from termgraph.rewrite.nodes import symbol_of
 from termgraph.rewrite.skeleton import Skeleton, is_node, split_pattern
 from termgraph.terms.term import OpTerm
 
@@ -38,11 +37,6 @@ class Plan:
 def local(path: Path) -> str:
     """The name of the variable at a path below the root `v`."""
     return "v" + "".join(f"_{i}" for i in path)
-
-
-def symbol_of_head(head: Any) -> Symbol:
-    """The Symbol of an Op or of another output of one."""
-    return head.symbol if isinstance(head, Op) else head  # type: ignore[no-any-return]
 
 
 def plan(skeleton: Skeleton) -> Plan:
@@ -107,7 +101,7 @@ class _Builder:
                 self.tests.append(("class", path, head.op_class))
             self.parameters(head.params, path)
         elif path:
-            self.tests.append(("symbol", path, symbol_of_head(head)))
+            self.tests.append(("symbol", path, symbol_of(head)))
         self.arguments(args, rest, path)
 
     def parameters(self, params: Sequence[tuple[str, Any]], path: Path) -> None:
